@@ -1,0 +1,2 @@
+//! The orlop binary.
+fn main() {}

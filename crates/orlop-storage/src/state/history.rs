@@ -1,0 +1,131 @@
+//! Giving up history.
+//!
+//! Compaction only moves a number; what has become unreachable is swept out later, in steps small
+//! enough that no writer waits for them.
+
+use std::collections::BTreeMap;
+
+use super::{Commit, State, Superseded};
+use crate::tree::Tree;
+use crate::{Error, Event, Record, Revision};
+
+impl State {
+    /// Makes `revision` the oldest one that can be read.
+    ///
+    /// # Errors
+    /// [`Error::FutureRevision`] and [`Error::Compacted`].
+    pub(crate) fn compact(&mut self, revision: Revision) -> Result<(), Error> {
+        if revision > self.revision {
+            return Err(Error::FutureRevision {
+                requested: revision,
+                current: self.revision,
+            });
+        }
+        if revision <= self.compacted {
+            return Err(Error::Compacted {
+                oldest: self.compacted,
+            });
+        }
+        self.compacted = revision;
+        Ok(())
+    }
+
+    /// Frees what compaction made unreachable, of at most `commits_max` commits. Whether there is
+    /// more to do.
+    pub(crate) fn sweep(&mut self, commits_max: usize) -> bool {
+        for _ in 0..commits_max {
+            let Some(oldest) = self.log.first().filter(|c| c.revision <= self.compacted) else {
+                return false;
+            };
+            let oldest = oldest.clone();
+            for previous in oldest.events.iter().filter_map(Event::previous) {
+                let removed = self
+                    .superseded
+                    .remove((previous.key(), previous.modified().0));
+                let removed = removed.expect("a superseded version lives as long as its commit");
+                self.history_bytes -= removed.size();
+            }
+            self.log.remove((&[], oldest.revision.0));
+        }
+        self.log
+            .first()
+            .is_some_and(|commit| commit.revision <= self.compacted)
+    }
+
+    /// Bytes held for history only.
+    pub(crate) fn history_bytes(&self) -> usize {
+        self.history_bytes
+    }
+
+    /// How many commits are kept.
+    pub(crate) fn history_commits(&self) -> usize {
+        self.log.len()
+    }
+
+    /// The revision to compact to in order to give up the older half of the history.
+    pub(crate) fn middle_of_history(&self) -> Option<Revision> {
+        self.log
+            .nth(self.log.len() / 2)
+            .map(|commit| commit.revision)
+    }
+
+    /// The state that a snapshot describes, without leases.
+    pub(crate) fn restore(
+        revision: Revision,
+        compacted: Revision,
+        current: Vec<Record>,
+        superseded: Vec<Superseded>,
+    ) -> Self {
+        let mut state = Self {
+            revision,
+            compacted,
+            ..Self::new()
+        };
+        state.log = rebuild_log(compacted, &current, &superseded);
+        state.history_bytes = superseded.iter().map(Superseded::size).sum();
+        state.current = Tree::from_ascending(current);
+        state.superseded = Tree::from_ascending(superseded);
+        let leased = state.current.iter().filter_map(super::lease::leased_key);
+        let leased: std::collections::BTreeSet<_> = leased.collect();
+        state.leased = Tree::from_ascending(leased);
+        state
+    }
+}
+
+/// The commits after `compacted`, from the versions that they left behind.
+///
+/// A version was written by the commit of its own revision, and superseded by the commit `until`:
+/// by the next version of the key if that has this revision, else by a deletion.
+fn rebuild_log(compacted: Revision, current: &[Record], superseded: &[Superseded]) -> Tree<Commit> {
+    let recent = current
+        .iter()
+        .filter(|record| record.modified() > compacted);
+    let older = superseded.iter().map(|old| &old.record);
+    let mut commits: BTreeMap<Revision, BTreeMap<&[u8], Event>> = BTreeMap::new();
+    for record in recent.chain(older.filter(|record| record.modified() > compacted)) {
+        let event = Event::Created {
+            record: record.clone(),
+        };
+        commits
+            .entry(record.modified())
+            .or_default()
+            .insert(record.key(), event);
+    }
+    for Superseded { record, until } in superseded {
+        let previous = record.clone();
+        let events = commits.entry(*until).or_default();
+        let event = match events.remove(record.key()) {
+            Some(Event::Created { record }) => Event::Updated { record, previous },
+            _ => Event::Deleted {
+                revision: *until,
+                previous,
+            },
+        };
+        events.insert(record.key(), event);
+    }
+    let commits = commits.into_iter().map(|(revision, events)| Commit {
+        revision,
+        events: events.into_values().collect(),
+    });
+    Tree::from_ascending(commits)
+}

@@ -1,0 +1,381 @@
+//! The nodes of a [`Tree`](super::Tree): how they split, merge and are copied.
+//!
+//! Invariants, checked by `check` in tests: all leaves are at the same depth; only the root may be
+//! empty, and a branch at the root has several children; `counts[i]` is the number of items below
+//! `children[i]`; `separators[i]` is greater than every key below `children[i - 1]` and at most
+//! every key below `children[i]` (`separators[0]` is never looked at).
+
+use arrayvec::ArrayVec;
+use triomphe::{Arc, ThinArc};
+
+use super::{Key, Keyed, Tree, compare};
+
+/// The most items of a leaf.
+pub(super) const LEAF_MAX: usize = 16;
+/// The most children of a branch.
+pub(super) const BRANCH_MAX: usize = 32;
+
+#[derive(Clone)]
+pub(super) enum Node<T> {
+    Leaf(ArrayVec<T, LEAF_MAX>),
+    // Boxed, so that a leaf does not take the space of a branch.
+    Branch(Box<Branch<T>>),
+}
+
+#[derive(Clone)]
+pub(super) struct Branch<T> {
+    pub(super) children: ArrayVec<Arc<Node<T>>, BRANCH_MAX>,
+    pub(super) counts: ArrayVec<u32, BRANCH_MAX>,
+    /// Shared between the copies of a branch, because most changes leave them alone.
+    separators: Arc<Vec<Separator>>,
+}
+
+/// A key of its own: a separator that held a record would keep an old value alive.
+pub(super) type Separator = ThinArc<u64, u8>;
+
+/// What became of an insertion below a node.
+pub(super) enum Inserted<T> {
+    Replaced(T),
+    Added,
+    /// The node was full: `right` holds its upper part, from `separator` on.
+    Split {
+        right: Arc<Node<T>>,
+        separator: Separator,
+    },
+}
+
+impl<T: Keyed> Node<T> {
+    pub(super) fn empty() -> Self {
+        Self::Leaf(ArrayVec::new())
+    }
+
+    /// The number of items below.
+    fn count(&self) -> u32 {
+        match self {
+            Self::Leaf(items) => small(items.len()),
+            Self::Branch(branch) => branch.counts.iter().sum(),
+        }
+    }
+
+    /// The number of items or children.
+    fn width(&self) -> usize {
+        match self {
+            Self::Leaf(items) => items.len(),
+            Self::Branch(branch) => branch.children.len(),
+        }
+    }
+
+    fn width_max(&self) -> usize {
+        match self {
+            Self::Leaf(_) => LEAF_MAX,
+            Self::Branch(_) => BRANCH_MAX,
+        }
+    }
+}
+
+impl<T> Branch<T> {
+    /// The child whose keys surround this one.
+    pub(super) fn child_of(&self, key: Key<'_>) -> usize {
+        self.separators[1..].partition_point(|s| compare(separator_key(s), key).is_le())
+    }
+}
+
+/// Where the key is in a leaf, or where it would be.
+pub(super) fn search<T: Keyed>(items: &[T], key: Key<'_>) -> Result<usize, usize> {
+    items.binary_search_by(|item| compare(item.key(), key))
+}
+
+/// Adds `item` below `node`, or puts it in the place of the one with the same key.
+pub(super) fn insert<T: Keyed>(node: &mut Arc<Node<T>>, item: T) -> Inserted<T> {
+    match Arc::make_mut(node) {
+        Node::Leaf(items) => insert_into_leaf(items, item),
+        Node::Branch(branch) => insert_into_branch(branch, item),
+    }
+}
+
+fn insert_into_leaf<T: Keyed>(items: &mut ArrayVec<T, LEAF_MAX>, item: T) -> Inserted<T> {
+    let place = match search(items, item.key()) {
+        Ok(place) => return Inserted::Replaced(std::mem::replace(&mut items[place], item)),
+        Err(place) => place,
+    };
+    if items.len() < LEAF_MAX {
+        items.insert(place, item);
+        return Inserted::Added;
+    }
+    let cut = split_at(place, LEAF_MAX);
+    let mut right: ArrayVec<T, LEAF_MAX> = items.drain(cut..).collect();
+    if place < cut {
+        items.insert(place, item);
+    } else {
+        right.insert(place - cut, item);
+    }
+    let separator = separator(right[0].key());
+    Inserted::Split {
+        right: Arc::new(Node::Leaf(right)),
+        separator,
+    }
+}
+
+fn insert_into_branch<T: Keyed>(branch: &mut Branch<T>, item: T) -> Inserted<T> {
+    let place = branch.child_of(item.key());
+    match insert(&mut branch.children[place], item) {
+        Inserted::Replaced(old) => Inserted::Replaced(old),
+        Inserted::Added => {
+            branch.counts[place] += 1;
+            Inserted::Added
+        }
+        Inserted::Split { right, separator } => {
+            branch.counts[place] = branch.children[place].count();
+            add_child(branch, place + 1, right, separator)
+        }
+    }
+}
+
+fn add_child<T: Keyed>(
+    branch: &mut Branch<T>,
+    place: usize,
+    child: Arc<Node<T>>,
+    separator: Separator,
+) -> Inserted<T> {
+    if branch.children.len() < BRANCH_MAX {
+        branch.counts.insert(place, child.count());
+        branch.children.insert(place, child);
+        Arc::make_mut(&mut branch.separators).insert(place, separator);
+        return Inserted::Added;
+    }
+    let cut = split_at(place, BRANCH_MAX);
+    let separators = Arc::make_mut(&mut branch.separators);
+    let mut right = Branch {
+        children: branch.children.drain(cut..).collect(),
+        counts: branch.counts.drain(cut..).collect(),
+        separators: Arc::new(separators.split_off(cut)),
+    };
+    let half = if place < cut {
+        &mut *branch
+    } else {
+        &mut right
+    };
+    let place = if place < cut { place } else { place - cut };
+    half.counts.insert(place, child.count());
+    half.children.insert(place, child);
+    Arc::make_mut(&mut half.separators).insert(place, separator);
+    let separator = right.separators[0].clone();
+    Inserted::Split {
+        right: Arc::new(Node::Branch(Box::new(right))),
+        separator,
+    }
+}
+
+/// Where a full node is cut for an insertion at `place`: in the middle, but keys that only ever
+/// ascend fill their nodes.
+fn split_at(place: usize, width_max: usize) -> usize {
+    if place == width_max {
+        width_max
+    } else {
+        width_max / 2
+    }
+}
+
+/// Puts a new root above a root that was split.
+pub(super) fn grow<T: Keyed>(root: &mut Arc<Node<T>>, right: Arc<Node<T>>, separator: Separator) {
+    let left = std::mem::replace(root, Arc::new(Node::empty()));
+    let lowest = crate::tree::node::separator((&[], 0));
+    let branch = Branch {
+        counts: [left.count(), right.count()].into_iter().collect(),
+        children: [left, right].into_iter().collect(),
+        separators: Arc::new(vec![lowest, separator]),
+    };
+    *root = Arc::new(Node::Branch(Box::new(branch)));
+}
+
+/// Takes the item with this key, which must exist, out.
+pub(super) fn remove<T: Keyed>(node: &mut Arc<Node<T>>, key: Key<'_>) -> T {
+    match Arc::make_mut(node) {
+        Node::Leaf(items) => {
+            let place = search(items, key).expect("the caller has seen the key");
+            items.remove(place)
+        }
+        Node::Branch(branch) => {
+            let place = branch.child_of(key);
+            let removed = remove(&mut branch.children[place], key);
+            branch.counts[place] -= 1;
+            mend(branch, place);
+            removed
+        }
+    }
+}
+
+/// Merges a child that has become thin with a neighbour that has room.
+fn mend<T: Keyed>(branch: &mut Branch<T>, place: usize) {
+    let child = &branch.children[place];
+    let (width, width_max) = (child.width(), child.width_max());
+    if width > width_max / 4 {
+        return;
+    }
+    if width == 0 {
+        drop_child(branch, place);
+        return;
+    }
+    let fits = |other: usize| {
+        branch
+            .children
+            .get(other)
+            .is_some_and(|n| n.width() + width <= width_max * 3 / 4)
+    };
+    if fits(place + 1) {
+        merge(branch, place);
+    } else if place > 0 && fits(place - 1) {
+        merge(branch, place - 1);
+    }
+}
+
+/// Appends the child behind `place` to the one at `place`.
+fn merge<T: Keyed>(branch: &mut Branch<T>, place: usize) {
+    let right = branch.children.remove(place + 1);
+    let bound = Arc::make_mut(&mut branch.separators).remove(place + 1);
+    let added = branch.counts.remove(place + 1);
+    branch.counts[place] += added;
+    let right = Arc::try_unwrap(right).unwrap_or_else(|shared| (*shared).clone());
+    match (Arc::make_mut(&mut branch.children[place]), right) {
+        (Node::Leaf(left), Node::Leaf(right)) => left.extend(right),
+        (Node::Branch(left), Node::Branch(right)) => {
+            let separators = Arc::make_mut(&mut left.separators);
+            separators.push(bound);
+            separators.extend_from_slice(&right.separators[1..]);
+            left.children.extend(right.children);
+            left.counts.extend(right.counts);
+        }
+        _ => unreachable!("siblings are at the same depth"),
+    }
+}
+
+/// Removes a child that has nothing left.
+fn drop_child<T: Keyed>(branch: &mut Branch<T>, place: usize) {
+    branch.children.remove(place);
+    branch.counts.remove(place);
+    Arc::make_mut(&mut branch.separators).remove(place);
+}
+
+/// Takes away roots with one child.
+pub(super) fn shrink<T: Keyed>(root: &mut Arc<Node<T>>) {
+    loop {
+        let only = match &**root {
+            Node::Branch(branch) if branch.children.len() <= 1 => branch.children.first().cloned(),
+            Node::Branch(_) | Node::Leaf(_) => return,
+        };
+        *root = only.unwrap_or_else(|| Arc::new(Node::empty()));
+    }
+}
+
+/// Builds a tree from items in ascending order, leaf by leaf and then level by level.
+pub(super) fn build<T: Keyed>(items: impl IntoIterator<Item = T>) -> Tree<T> {
+    // Not full, so that the first insertions do not split every leaf.
+    const FILL: usize = LEAF_MAX - 2;
+    let mut len = 0;
+    let mut level: Vec<(Separator, Arc<Node<T>>)> = Vec::new();
+    let mut leaf: ArrayVec<T, LEAF_MAX> = ArrayVec::new();
+    let mut seal = |leaf: &mut ArrayVec<T, LEAF_MAX>| {
+        if let Some(first) = leaf.first() {
+            let separator = separator(first.key());
+            level.push((separator, Arc::new(Node::Leaf(std::mem::take(leaf)))));
+        }
+    };
+    for item in items {
+        let ascends = leaf
+            .last()
+            .is_none_or(|last| compare(last.key(), item.key()).is_lt());
+        assert!(ascends, "the items must be in ascending order");
+        if leaf.len() == FILL {
+            seal(&mut leaf);
+        }
+        leaf.push(item);
+        len += 1;
+    }
+    seal(&mut leaf);
+    while level.len() > 1 {
+        level = level_above(level);
+    }
+    let root = level
+        .pop()
+        .map_or_else(|| Arc::new(Node::empty()), |(_, root)| root);
+    Tree { root, len }
+}
+
+fn level_above<T: Keyed>(level: Vec<(Separator, Arc<Node<T>>)>) -> Vec<(Separator, Arc<Node<T>>)> {
+    // Even shares: no branch is left with a single child.
+    let branches = level.len().div_ceil(BRANCH_MAX - 2);
+    let share = level.len().div_ceil(branches);
+    let mut above = Vec::with_capacity(branches);
+    let mut level = level.into_iter().peekable();
+    while level.peek().is_some() {
+        let (separators, children): (Vec<_>, ArrayVec<_, BRANCH_MAX>) =
+            level.by_ref().take(share).unzip();
+        let counts = children
+            .iter()
+            .map(|child: &Arc<Node<T>>| child.count())
+            .collect();
+        let first = separators[0].clone();
+        let branch = Branch {
+            children,
+            counts,
+            separators: Arc::new(separators),
+        };
+        above.push((first, Arc::new(Node::Branch(Box::new(branch)))));
+    }
+    above
+}
+
+fn separator(key: Key<'_>) -> Separator {
+    ThinArc::from_header_and_slice(key.1, key.0)
+}
+
+fn separator_key(separator: &Separator) -> Key<'_> {
+    (&separator.slice, separator.header.header)
+}
+
+fn small(width: usize) -> u32 {
+    u32::try_from(width).expect("a node is narrow")
+}
+
+/// The invariants of the module's documentation.
+#[cfg(test)]
+pub(super) fn check<T: Keyed>(root: &Node<T>) {
+    fn visit<T: Keyed>(node: &Node<T>, low: Option<Key<'_>>, high: Option<Key<'_>>) -> usize {
+        match node {
+            Node::Leaf(items) => {
+                assert!(items.is_sorted_by(|a, b| compare(a.key(), b.key()).is_lt()));
+                for item in items {
+                    assert!(low.is_none_or(|low| compare(low, item.key()).is_le()));
+                    assert!(high.is_none_or(|high| compare(item.key(), high).is_lt()));
+                }
+                0
+            }
+            Node::Branch(branch) => {
+                assert_eq!(branch.children.len(), branch.counts.len());
+                assert_eq!(branch.children.len(), branch.separators.len());
+                let mut depths = Vec::new();
+                for (place, child) in branch.children.iter().enumerate() {
+                    assert_eq!(branch.counts[place], child.count());
+                    assert!(child.width() > 0, "only the root may be empty");
+                    let own = (place > 0).then(|| separator_key(&branch.separators[place]));
+                    let next = branch.separators.get(place + 1).map(separator_key);
+                    depths.push(visit(child, own.or(low), next.or(high)));
+                }
+                assert!(depths.windows(2).all(|pair| pair[0] == pair[1]));
+                depths[0] + 1
+            }
+        }
+    }
+    visit(root, None, None);
+    if let Node::Branch(branch) = root {
+        assert!(branch.children.len() > 1, "a root has several children");
+    }
+}
+
+#[cfg(test)]
+pub(super) fn leaf_count<T>(node: &Node<T>) -> usize {
+    match node {
+        Node::Leaf(_) => 1,
+        Node::Branch(branch) => branch.children.iter().map(|child| leaf_count(child)).sum(),
+    }
+}

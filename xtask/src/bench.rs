@@ -1,0 +1,22 @@
+//! `cargo xtask bench NAME`: hands over to the benchmark crate, built in release mode.
+//!
+//! The benchmarks compare with etcd, so it is installed when absent.
+
+use anyhow::{Result, bail};
+
+use crate::{install, shell};
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// When no benchmark is named, or etcd is missing and cannot be installed.
+pub fn run(arguments: &[String]) -> Result<u8> {
+    if arguments.is_empty() {
+        bail!("usage: cargo xtask bench NAME [--quick] [args]; `--help` as NAME lists them");
+    }
+    install::ensure(&[install::C_COMPILER, install::ETCD])?;
+    let mut command = shell::cargo();
+    command.args(["run", "--release", "--package", "orlop-bench", "--"]);
+    shell::run(command.args(arguments))
+}
