@@ -14,8 +14,8 @@ use crate::shell;
 pub struct Tool {
     /// The file that must be on `PATH`.
     program: &'static str,
-    /// The Debian package that brings it.
-    package: &'static str,
+    /// The Debian packages that bring it.
+    packages: &'static str,
     /// An environment variable that says where else it is.
     elsewhere: Option<&'static str>,
 }
@@ -23,21 +23,21 @@ pub struct Tool {
 /// The etcd server, which the etcd backend and the benchmarks are measured against.
 pub const ETCD: Tool = Tool {
     program: "etcd",
-    package: "etcd-server",
+    packages: "etcd-server",
     elsewhere: Some("ORLOP_ETCD"),
 };
 
 /// The C compiler: linker of every Rust program, compiler of the allocator.
 pub const C_COMPILER: Tool = Tool {
     program: "cc",
-    package: "gcc",
+    packages: "gcc libc6-dev",
     elsewhere: Some("CC"),
 };
 
 /// The C++ compiler, for the fuzzing engine.
 pub const CXX_COMPILER: Tool = Tool {
     program: "c++",
-    package: "g++",
+    packages: "g++",
     elsewhere: Some("CXX"),
 };
 
@@ -57,7 +57,10 @@ pub fn ensure(tools: &[Tool]) -> Result<()> {
     }
     let list = packages.join(" ");
     let Some(mut command) = installer()? else {
-        bail!("please install these Debian packages, or what equals them: {list}");
+        bail!(
+            "something is missing that this user cannot install: as root, run \
+             `apt-get install {list}`, or install its equal on another system"
+        );
     };
     let script = INSTALL.replace("PACKAGES", &list);
     if shell::run(command.args(["-c", &script]))? != 0 {
@@ -97,7 +100,7 @@ if [ ! -e $policy ]; then
 fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get -q update
-apt-get -q install -y --no-install-recommends PACKAGES
+apt-get -q -o DPkg::Lock::Timeout=120 install -y --no-install-recommends PACKAGES
 ";
 
 /// A shell with the right to install, if there is one on this machine.
@@ -125,7 +128,7 @@ fn missing(
     tools
         .iter()
         .filter(|tool| !tool.elsewhere.is_some_and(&is_set) && !is_on_path(tool.program))
-        .map(|tool| tool.package)
+        .map(|tool| tool.packages)
         .collect()
 }
 
@@ -138,11 +141,11 @@ mod tests {
         let tools = [ETCD, C_COMPILER];
         assert_eq!(
             missing(&tools, |_| false, |_| false),
-            ["etcd-server", "gcc"]
+            ["etcd-server", "gcc libc6-dev"]
         );
         assert_eq!(
             missing(&tools, |name| name == "ORLOP_ETCD", |_| false),
-            ["gcc"]
+            ["gcc libc6-dev"]
         );
         assert_eq!(
             missing(&tools, |_| false, |name| name == "cc"),

@@ -3,22 +3,28 @@
 //! Every command of xtask runs in the root of the repository, whatever folder it was called
 //! from. Programs that need shell syntax are not started here; see `install`.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 /// The root of the repository: the folder that holds `xtask/`.
 ///
+/// Cargo names xtask's folder when it starts it. The folder it was compiled in is only the second
+/// choice: checkouts that share a target folder also share the program.
+///
 /// # Panics
 ///
-/// Never in a checkout: xtask is compiled inside the repository.
+/// Never in a checkout: xtask is a folder of the repository.
 #[must_use]
-pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("xtask is a folder of the repository")
+pub fn root() -> PathBuf {
+    let compiled_in = || OsString::from(env!("CARGO_MANIFEST_DIR"));
+    let mut folder =
+        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(compiled_in));
+    assert!(folder.pop(), "xtask is a folder of the repository");
+    folder
 }
 
 /// A command that runs in the root of the repository.

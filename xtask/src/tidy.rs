@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: the rules of this repository that neither the compiler nor clippy checks.
 //!
 //! A check is a pure function from the [`Tree`] to its findings, in a file of its own, and one
-//! entry in [`CHECKS`]. All findings are reported at once, sorted, as `path:line: message`.
+//! entry in `CHECKS`. All findings are reported at once, sorted, as `path:line: message`.
 //! `tests/tidy.rs` runs the same checks in `cargo test`.
 
 use std::path::Path;
@@ -143,7 +143,7 @@ pub fn run(arguments: &[String]) -> Result<u8> {
         }
         _ => bail!("usage: cargo xtask tidy [--list]"),
     }
-    let findings = findings(shell::root())?;
+    let findings = findings(&shell::root())?;
     for finding in &findings {
         println!("{finding}");
     }

@@ -14,13 +14,8 @@ pub trait Clock: Send + Sync + fmt::Debug {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that asks the machine"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that asks the machine")]
     fn now(&self) -> Duration {
-        SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
     }
 }

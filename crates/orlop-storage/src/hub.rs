@@ -56,12 +56,7 @@ impl Hub {
     pub(crate) fn new(state: State, buffer_events_max: usize) -> Arc<Self> {
         let fanned = watch::Sender::new(state.revision());
         let state = ArcSwap::from_pointee(state);
-        Arc::new(Self {
-            state,
-            topics: Mutex::default(),
-            fanned,
-            buffer_events_max,
-        })
+        Arc::new(Self { state, topics: Mutex::default(), fanned, buffer_events_max })
     }
 
     /// The published state, to look at once.
@@ -78,12 +73,7 @@ impl Hub {
     pub(crate) fn fan_out(&self, commits: &[Commit]) {
         let Some(last) = commits.last() else { return };
         let mut topics = self.topics();
-        let Topics {
-            prefixes,
-            lengths,
-            others,
-            ..
-        } = &mut *topics;
+        let Topics { prefixes, lengths, others, .. } = &mut *topics;
         if !prefixes.is_empty() || !others.is_empty() {
             for event in commits.iter().flat_map(|commit| commit.events.iter()) {
                 let key = event.key();
@@ -92,10 +82,7 @@ impl Hub {
                         slot.found.push(event.clone());
                     }
                 }
-                for slot in others
-                    .iter_mut()
-                    .filter(|slot| slot.topic.range.contains(key))
-                {
+                for slot in others.iter_mut().filter(|slot| slot.topic.range.contains(key)) {
                     slot.found.push(event.clone());
                 }
             }
@@ -131,9 +118,7 @@ impl Hub {
     fn join(&self, range: &KeyRange) -> Result<(Arc<Topic>, u64), Error> {
         let mut topics = self.topics();
         if let Some(reason) = &topics.stopped {
-            return Err(Error::Stopped {
-                reason: reason.clone(),
-            });
+            return Err(Error::Stopped { reason: reason.clone() });
         }
         let slot = topics.slot(range, self.buffer_events_max);
         Ok((slot.topic.clone(), slot.topic.join()))
@@ -154,27 +139,18 @@ impl Hub {
 
 impl Topics {
     fn slot(&mut self, range: &KeyRange, buffer_events_max: usize) -> &Slot {
-        let new = || Slot {
-            topic: Topic::new(range.clone(), buffer_events_max),
-            found: Vec::new(),
-        };
+        let new =
+            || Slot { topic: Topic::new(range.clone(), buffer_events_max), found: Vec::new() };
         if let Some(prefix) = range.as_prefix() {
             if !self.prefixes.contains_key(prefix) {
-                match self
-                    .lengths
-                    .iter_mut()
-                    .find(|(length, _)| *length == prefix.len())
-                {
+                match self.lengths.iter_mut().find(|(length, _)| *length == prefix.len()) {
                     Some((_, count)) => *count += 1,
                     None => self.lengths.push((prefix.len(), 1)),
                 }
             }
             return self.prefixes.entry(prefix.clone()).or_insert_with(new);
         }
-        let place = self
-            .others
-            .iter()
-            .position(|slot| slot.topic.range == *range);
+        let place = self.others.iter().position(|slot| slot.topic.range == *range);
         let place = place.unwrap_or_else(|| {
             self.others.push(new());
             self.others.len() - 1
@@ -203,11 +179,7 @@ mod tests {
 
     fn commit(hub: &Hub, state: &mut State, key: &str) {
         let txn = Txn::new().put(key.to_string(), "value", Expect::Anything);
-        let commit = state
-            .apply(&txn)
-            .expect("no lease")
-            .commit
-            .expect("a put changes");
+        let commit = state.apply(&txn).expect("no lease").commit.expect("a put changes");
         hub.show(state.clone());
         hub.fan_out(&[commit]);
     }
@@ -215,18 +187,11 @@ mod tests {
     #[tokio::test]
     async fn topics_go_with_their_last_watcher() {
         let hub = Hub::new(State::new(), 10);
-        let ranges = [
-            KeyRange::prefix("/a/"),
-            KeyRange::prefix("/b/"),
-            KeyRange::new("a", "c"),
-        ];
+        let ranges = [KeyRange::prefix("/a/"), KeyRange::prefix("/b/"), KeyRange::new("a", "c")];
         let watches: Vec<_> = ranges
             .iter()
             .chain(&ranges)
-            .map(|range| {
-                hub.watch(WatchRequest::new(range.clone()))
-                    .expect("a new hub")
-            })
+            .map(|range| hub.watch(WatchRequest::new(range.clone())).expect("a new hub"))
             .collect();
         assert_eq!(hub.topics().prefixes.len(), 2);
         assert_eq!(hub.topics().lengths, [(3, 2)]);
@@ -242,31 +207,18 @@ mod tests {
     async fn only_what_a_watcher_has_not_read_is_kept() {
         let mut state = State::new();
         let hub = Hub::new(state.clone(), 3);
-        let mut quick = hub
-            .watch(WatchRequest::new(KeyRange::all()))
-            .expect("a new hub");
-        let mut slow = hub
-            .watch(WatchRequest::new(KeyRange::all()))
-            .expect("a new hub");
+        let mut quick = hub.watch(WatchRequest::new(KeyRange::all())).expect("a new hub");
+        let mut slow = hub.watch(WatchRequest::new(KeyRange::all())).expect("a new hub");
         for step in 0..5 {
             commit(&hub, &mut state, &format!("/{step}"));
-            let delivery = crate::watch::WatchSource::next(&mut quick)
-                .await
-                .expect("in time");
+            let delivery = crate::watch::WatchSource::next(&mut quick).await.expect("in time");
             assert!(matches!(delivery, Delivery::Events(events) if events.len() == 1));
         }
         let end = crate::watch::WatchSource::next(&mut slow).await;
-        assert_eq!(
-            end,
-            Err(WatchEnd::Lagged {
-                resume_after: Revision(1)
-            })
-        );
+        assert_eq!(end, Err(WatchEnd::Lagged { resume_after: Revision(1) }));
         drop(slow);
         commit(&hub, &mut state, "/6");
-        crate::watch::WatchSource::next(&mut quick)
-            .await
-            .expect("in time");
+        crate::watch::WatchSource::next(&mut quick).await.expect("in time");
         assert_eq!(quick.backlog(), 0);
     }
 }

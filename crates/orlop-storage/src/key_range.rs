@@ -16,19 +16,13 @@ impl KeyRange {
     /// Every key.
     #[must_use]
     pub fn all() -> Self {
-        Self {
-            start: Bytes::new(),
-            end: None,
-        }
+        Self { start: Bytes::new(), end: None }
     }
 
     /// The keys from `start` up to, not including, `end`.
     #[must_use]
     pub fn new(start: impl Into<Bytes>, end: impl Into<Bytes>) -> Self {
-        Self {
-            start: start.into(),
-            end: Some(end.into()),
-        }
+        Self { start: start.into(), end: Some(end.into()) }
     }
 
     /// The keys that begin with `prefix`.
@@ -51,20 +45,14 @@ impl KeyRange {
     pub fn key(key: impl Into<Bytes>) -> Self {
         let start = key.into();
         let end = Bytes::from([&start, &b"\0"[..]].concat());
-        Self {
-            start,
-            end: Some(end),
-        }
+        Self { start, end: Some(end) }
     }
 
     /// The part of this range that follows `key`: where the next page of a list starts.
     #[must_use]
     pub fn after(&self, key: &[u8]) -> Self {
         let next = Bytes::from([key, b"\0"].concat());
-        Self {
-            start: next.max(self.start.clone()),
-            end: self.end.clone(),
-        }
+        Self { start: next.max(self.start.clone()), end: self.end.clone() }
     }
 
     /// The first key that may be in the range.
@@ -132,42 +120,22 @@ mod tests {
 
     fn check(range: &KeyRange, inside: &[&[u8]], outside: &[&[u8]]) {
         for key in inside {
-            assert!(
-                range.contains(key),
-                "{range:?} must contain {}",
-                key.escape_ascii()
-            );
+            assert!(range.contains(key), "{range:?} must contain {}", key.escape_ascii());
         }
         for key in outside {
-            assert!(
-                !range.contains(key),
-                "{range:?} must not contain {}",
-                key.escape_ascii()
-            );
+            assert!(!range.contains(key), "{range:?} must not contain {}", key.escape_ascii());
         }
     }
 
     #[test]
     fn a_prefix_ends_before_its_neighbour() {
-        check(
-            &KeyRange::prefix("/a/"),
-            &[b"/a/", b"/a/b", b"/a/\xff"],
-            &[b"/a", b"/a0", b"/b/"],
-        );
+        check(&KeyRange::prefix("/a/"), &[b"/a/", b"/a/b", b"/a/\xff"], &[b"/a", b"/a0", b"/b/"]);
     }
 
     #[test]
     fn a_prefix_of_the_highest_bytes_is_open() {
-        check(
-            &KeyRange::prefix(&b"\xff\xff"[..]),
-            &[b"\xff\xff", b"\xff\xff\xff"],
-            &[b"\xff"],
-        );
-        check(
-            &KeyRange::prefix(&b"a\xff"[..]),
-            &[b"a\xff", b"a\xff\x00"],
-            &[b"a", b"b"],
-        );
+        check(&KeyRange::prefix(&b"\xff\xff"[..]), &[b"\xff\xff", b"\xff\xff\xff"], &[b"\xff"]);
+        check(&KeyRange::prefix(&b"a\xff"[..]), &[b"a\xff", b"a\xff\x00"], &[b"a", b"b"]);
         check(&KeyRange::all(), &[b"", b"\xff"], &[]);
     }
 

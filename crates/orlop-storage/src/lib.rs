@@ -41,7 +41,7 @@
 //! ```
 
 mod clock;
-//pub mod embedded;
+pub mod embedded;
 mod error;
 //mod etcd;
 mod hub;
@@ -58,7 +58,7 @@ mod watch;
 mod write;
 
 pub use clock::{Clock, SystemClock};
-//pub use embedded::Embedded;
+pub use embedded::Embedded;
 pub use error::{Error, WatchEnd};
 //pub use etcd::{Etcd, EtcdOptions};
 pub use key_range::KeyRange;

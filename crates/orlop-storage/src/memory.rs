@@ -77,17 +77,8 @@ impl Memory {
     fn from_state(state: State, clock: Arc<dyn Clock>, limits: HistoryLimits) -> Self {
         let hub = Hub::new(state.clone(), crate::WATCH_BUFFER_EVENTS);
         let retention = Retention::new(limits);
-        let writer = Mutex::new(Writer {
-            state,
-            retention,
-            ticking: false,
-        });
-        Self(Arc::new(Inner {
-            hub,
-            writer,
-            clock,
-            limits,
-        }))
+        let writer = Mutex::new(Writer { state, retention, ticking: false });
+        Self(Arc::new(Inner { hub, writer, clock, limits }))
     }
 }
 
@@ -99,10 +90,7 @@ impl Inner {
     /// Shows what the writer did, and gives up old history on the way.
     fn publish(&self, writer: &mut Writer, commits: &[Commit]) {
         if let Some(revision) = writer.retention.due(self.clock.now(), &writer.state) {
-            writer
-                .state
-                .compact(revision)
-                .expect("what is due is in the past");
+            writer.state.compact(revision).expect("what is due is in the past");
         }
         writer.state.sweep(SWEEP_COMMITS);
         self.hub.show(writer.state.clone());
@@ -167,7 +155,7 @@ impl Store for Memory {
     async fn compact(&self, revision: Revision) -> Result<(), Error> {
         let mut writer = self.0.writer();
         writer.state.compact(revision)?;
-        while writer.state.sweep(SWEEP_COMMITS) {}
+        writer.state.sweep(usize::MAX);
         self.0.publish(&mut writer, &[]);
         Ok(())
     }
@@ -197,8 +185,6 @@ impl Default for Memory {
 
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memory")
-            .field("revision", &self.0.hub.state().revision())
-            .finish()
+        f.debug_struct("Memory").field("revision", &self.0.hub.state().revision()).finish()
     }
 }

@@ -51,12 +51,7 @@ impl RangeRequest {
     /// All records of `range` at the newest state.
     #[must_use]
     pub fn new(range: KeyRange) -> Self {
-        Self {
-            range,
-            at: At::Latest,
-            limit: 0,
-            select: Select::Records,
-        }
+        Self { range, at: At::Latest, limit: 0, select: Select::Records }
     }
 
     /// Reads at this point in history.

@@ -36,16 +36,8 @@ impl Record {
         modified: Revision,
         lease: Option<LeaseId>,
     ) -> Self {
-        assert!(
-            created <= modified,
-            "a record is created before it is modified"
-        );
-        let head = Head {
-            created,
-            modified,
-            lease,
-            key_length: key.len(),
-        };
+        assert!(created <= modified, "a record is created before it is modified");
+        let head = Head { created, modified, lease, key_length: key.len() };
         Self(ThinArc::from_header_and_slice(head, &[key, value].concat()))
     }
 

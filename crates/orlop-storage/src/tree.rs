@@ -37,10 +37,7 @@ pub(crate) struct Tree<T> {
 impl<T: Keyed> Tree<T> {
     /// A tree without items.
     pub(crate) fn new() -> Self {
-        Self {
-            root: Arc::new(Node::empty()),
-            len: 0,
-        }
+        Self { root: Arc::new(Node::empty()), len: 0 }
     }
 
     /// A tree of items that come in ascending order, in O(n).
@@ -75,10 +72,7 @@ impl<T: Keyed> Tree<T> {
         // enough, and then the answer is the last item before it.
         match self.get(key) {
             Some(item) => Some(item),
-            None => self
-                .rank(key)
-                .checked_sub(1)
-                .and_then(|place| self.nth(place)),
+            None => self.rank(key).checked_sub(1).and_then(|place| self.nth(place)),
         }
     }
 
@@ -90,10 +84,7 @@ impl<T: Keyed> Tree<T> {
             match node {
                 Node::Branch(branch) => {
                     let child = branch.child_of(key);
-                    before += branch.counts[..child]
-                        .iter()
-                        .map(|&c| c as usize)
-                        .sum::<usize>();
+                    before += branch.counts[..child].iter().map(|&c| c as usize).sum::<usize>();
                     node = &branch.children[child];
                 }
                 Node::Leaf(items) => {
@@ -189,10 +180,7 @@ mod tests {
             assert_eq!(tree.rank((&key, 0)), before);
             assert_eq!(tree.get((&key, 0)).map(|i| i.1), model.get(&key).copied());
             assert_eq!(tree.nth(before), expect.get(before));
-            let floor = model
-                .range(..=key.clone())
-                .next_back()
-                .map(|(k, _)| k.clone());
+            let floor = model.range(..=key.clone()).next_back().map(|(k, _)| k.clone());
             assert_eq!(tree.at_most((&key, 0)).map(|i| i.0.clone()), floor);
             let from: Vec<Item> = tree.iter_from((&key, 0)).cloned().collect();
             assert_eq!(from, expect[before..]);

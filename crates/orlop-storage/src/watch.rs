@@ -23,29 +23,19 @@ impl WatchRequest {
     /// Changes of `range` from now on.
     #[must_use]
     pub fn new(range: KeyRange) -> Self {
-        Self {
-            range,
-            after: None,
-            progress_every: None,
-        }
+        Self { range, after: None, progress_every: None }
     }
 
     /// Changes after `revision`.
     #[must_use]
     pub fn after(self, revision: Revision) -> Self {
-        Self {
-            after: Some(revision),
-            ..self
-        }
+        Self { after: Some(revision), ..self }
     }
 
     /// Says how far it is every `interval` while nothing changes.
     #[must_use]
     pub fn progress_every(self, interval: Duration) -> Self {
-        Self {
-            progress_every: Some(interval),
-            ..self
-        }
+        Self { progress_every: Some(interval), ..self }
     }
 }
 

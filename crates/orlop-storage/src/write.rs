@@ -75,14 +75,7 @@ impl Txn {
     /// Adds a put.
     #[must_use]
     pub fn put(self, key: impl Into<Bytes>, value: impl Into<Bytes>, expect: Expect) -> Self {
-        self.with(
-            key,
-            expect,
-            Action::Put {
-                value: value.into(),
-                lease: None,
-            },
-        )
+        self.with(key, expect, Action::Put { value: value.into(), lease: None })
     }
 
     /// Adds a put under a lease.
@@ -94,14 +87,7 @@ impl Txn {
         expect: Expect,
         lease: LeaseId,
     ) -> Self {
-        self.with(
-            key,
-            expect,
-            Action::Put {
-                value: value.into(),
-                lease: Some(lease),
-            },
-        )
+        self.with(key, expect, Action::Put { value: value.into(), lease: Some(lease) })
     }
 
     /// Adds a delete.
@@ -117,11 +103,7 @@ impl Txn {
     }
 
     fn with(mut self, key: impl Into<Bytes>, expect: Expect, action: Action) -> Self {
-        self.writes.push(Write {
-            key: key.into(),
-            expect,
-            action,
-        });
+        self.writes.push(Write { key: key.into(), expect, action });
         self
     }
 
@@ -131,10 +113,7 @@ impl Txn {
             Action::Put { value, .. } => value.len(),
             Action::Delete | Action::Keep => 0,
         };
-        self.writes
-            .iter()
-            .map(|write| write.key.len() + value(&write.action))
-            .sum()
+        self.writes.iter().map(|write| write.key.len() + value(&write.action)).sum()
     }
 
     /// What every engine refuses in the same words.
@@ -145,17 +124,11 @@ impl Txn {
         }
         if self.writes.len() > Self::WRITES_MAX {
             let found = self.writes.len();
-            return refuse(format!(
-                "{found} writes in one transaction, {} max",
-                Self::WRITES_MAX
-            ));
+            return refuse(format!("{found} writes in one transaction, {} max", Self::WRITES_MAX));
         }
         if self.size() > Self::BYTES_MAX {
             let size = self.size();
-            return refuse(format!(
-                "a transaction of {size} bytes, {} max",
-                Self::BYTES_MAX
-            ));
+            return refuse(format!("a transaction of {size} bytes, {} max", Self::BYTES_MAX));
         }
         if self.writes.iter().any(|write| write.key.is_empty()) {
             return refuse("a key must not be empty".into());
@@ -211,30 +184,14 @@ mod tests {
 
     #[test]
     fn malformed_transactions_are_refused_by_name() {
-        check(
-            Txn::new(),
-            "invalid request: a transaction needs at least one write",
-        );
-        check(
-            Txn::new().delete("", Expect::Anything),
-            "invalid request: a key must not be empty",
-        );
-        let twice = Txn::new()
-            .put("a", "1", Expect::Absent)
-            .delete("a", Expect::Anything);
+        check(Txn::new(), "invalid request: a transaction needs at least one write");
+        check(Txn::new().delete("", Expect::Anything), "invalid request: a key must not be empty");
+        let twice = Txn::new().put("a", "1", Expect::Absent).delete("a", Expect::Anything);
         check(twice, "invalid request: key a is written twice");
-        let many = (0..129).fold(Txn::new(), |txn, i| {
-            txn.delete(i.to_string(), Expect::Anything)
-        });
-        check(
-            many,
-            "invalid request: 129 writes in one transaction, 128 max",
-        );
+        let many = (0..129).fold(Txn::new(), |txn, i| txn.delete(i.to_string(), Expect::Anything));
+        check(many, "invalid request: 129 writes in one transaction, 128 max");
         let large = Txn::new().put("a", vec![0; 1536 * 1024], Expect::Absent);
-        check(
-            large,
-            "invalid request: a transaction of 1572865 bytes, 1572864 max",
-        );
+        check(large, "invalid request: a transaction of 1572865 bytes, 1572864 max");
         check(Txn::new().put("a", "1", Expect::Absent), "ok");
     }
 }

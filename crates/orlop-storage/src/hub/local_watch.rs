@@ -56,9 +56,7 @@ impl LocalWatch {
             delivered,
             in_history: delivered < newest,
             progress_every: request.progress_every,
-            progress_due: request
-                .progress_every
-                .map(|interval| Instant::now() + interval),
+            progress_due: request.progress_every.map(|interval| Instant::now() + interval),
             asked: Arc::default(),
         }
     }
@@ -68,9 +66,7 @@ impl LocalWatch {
         while self.in_history {
             let state = self.hub.state();
             if self.delivered < state.compacted() {
-                return Err(WatchEnd::Compacted {
-                    oldest: state.compacted(),
-                });
+                return Err(WatchEnd::Compacted { oldest: state.compacted() });
             }
             let range = &self.topic.range;
             let (events, reached) = state.events_after(self.delivered, range, HISTORY_EVENTS);
@@ -90,9 +86,7 @@ impl LocalWatch {
                 Found::Events(events) => events,
                 Found::Nothing => return Ok(None),
                 Found::Lost => {
-                    return Err(WatchEnd::Lagged {
-                        resume_after: self.delivered,
-                    });
+                    return Err(WatchEnd::Lagged { resume_after: self.delivered });
                 }
                 Found::Stopped(reason) => return Err(WatchEnd::Stopped { reason }),
             };
@@ -101,11 +95,7 @@ impl LocalWatch {
                 continue;
             };
             self.delivered = last.revision();
-            return Ok(Some(if seen == 0 {
-                events
-            } else {
-                events[seen..].into()
-            }));
+            return Ok(Some(if seen == 0 { events } else { events[seen..].into() }));
         }
     }
 
@@ -117,14 +107,9 @@ impl LocalWatch {
             return None;
         }
         // A wish that came in between has a later target and stays.
-        let _ = self
-            .asked
-            .target
-            .compare_exchange(target, 0, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = self.asked.target.compare_exchange(target, 0, Ordering::AcqRel, Ordering::Relaxed);
         self.delivered = fanned;
-        self.progress_due = self
-            .progress_every
-            .map(|interval| Instant::now() + interval);
+        self.progress_due = self.progress_every.map(|interval| Instant::now() + interval);
         Some(fanned)
     }
 
@@ -150,9 +135,7 @@ impl WatchSource for LocalWatch {
                 None => self.from_topic()?,
             };
             if let Some(events) = events {
-                self.progress_due = self
-                    .progress_every
-                    .map(|interval| Instant::now() + interval);
+                self.progress_due = self.progress_every.map(|interval| Instant::now() + interval);
                 return Ok(Delivery::Events(events));
             }
             if let Some(revision) = self.progress(fanned) {

@@ -44,12 +44,7 @@ pub(super) enum Found {
 
 impl Topic {
     pub(super) fn new(range: KeyRange, events_max: usize) -> Arc<Self> {
-        Arc::new(Self {
-            range,
-            ring: Mutex::default(),
-            pushed: Notify::new(),
-            events_max,
-        })
+        Arc::new(Self { range, ring: Mutex::default(), pushed: Notify::new(), events_max })
     }
 
     /// Adds a watcher; its cursor.

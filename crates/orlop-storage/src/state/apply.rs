@@ -14,14 +14,16 @@ pub(crate) struct Applied {
 
 /// A change of one key without conditions, as the log has it.
 pub(crate) enum Change<'a> {
-    Put {
-        key: &'a [u8],
-        value: &'a [u8],
-        lease: Option<LeaseId>,
-    },
-    Delete {
-        key: &'a [u8],
-    },
+    Put { key: &'a [u8], value: &'a [u8], lease: Option<LeaseId> },
+    Delete { key: &'a [u8] },
+}
+
+impl<'a> Change<'a> {
+    pub(crate) fn key(&self) -> &'a [u8] {
+        match self {
+            Self::Put { key, .. } | Self::Delete { key } => key,
+        }
+    }
 }
 
 impl State {
@@ -30,51 +32,28 @@ impl State {
     /// # Errors
     /// [`Error::LeaseNotFound`]; nothing is changed then.
     pub(crate) fn apply(&mut self, txn: &Txn) -> Result<Applied, Error> {
-        let current = txn
-            .writes
-            .iter()
-            .map(|write| self.current.get((&write.key, 0)));
-        if !txn
-            .writes
-            .iter()
-            .zip(current.clone())
-            .all(|(write, now)| write.expect.holds(now))
-        {
+        let current = txn.writes.iter().map(|write| self.current.get((&write.key, 0)));
+        if !txn.writes.iter().zip(current.clone()).all(|(write, now)| write.expect.holds(now)) {
             let current = current.map(|record| record.cloned()).collect();
-            let outcome = Outcome::Conflict {
-                current,
-                revision: self.revision,
-            };
-            return Ok(Applied {
-                outcome,
-                commit: None,
-            });
+            let outcome = Outcome::Conflict { current, revision: self.revision };
+            return Ok(Applied { outcome, commit: None });
         }
         for write in &txn.writes {
-            if let Action::Put {
-                lease: Some(lease), ..
-            } = write.action
+            if let Action::Put { lease: Some(lease), .. } = write.action
                 && self.lease(lease).is_none()
             {
                 return Err(Error::LeaseNotFound { lease });
             }
         }
         let changes = txn.writes.iter().filter_map(|write| match &write.action {
-            Action::Put { value, lease } => Some(Change::Put {
-                key: &write.key,
-                value,
-                lease: *lease,
-            }),
+            Action::Put { value, lease } => {
+                Some(Change::Put { key: &write.key, value, lease: *lease })
+            }
             Action::Delete => Some(Change::Delete { key: &write.key }),
             Action::Keep => None,
         });
         let commit = self.change(self.revision.next(), changes);
-        Ok(Applied {
-            outcome: Outcome::Committed {
-                revision: self.revision,
-            },
-            commit,
-        })
+        Ok(Applied { outcome: Outcome::Committed { revision: self.revision }, commit })
     }
 
     /// Makes changes at `revision`, which follows the newest one. None if nothing changed.
@@ -84,19 +63,15 @@ impl State {
         changes: impl Iterator<Item = Change<'a>>,
     ) -> Option<Commit> {
         assert!(revision > self.revision, "revisions never go back");
-        let mut events: Vec<Event> = changes
-            .filter_map(|change| self.event(revision, &change))
-            .collect();
+        let mut events: Vec<Event> =
+            changes.filter_map(|change| self.event(revision, &change)).collect();
         if events.is_empty() {
             return None;
         }
         if events.len() > 1 {
             events.sort_unstable_by(|left, right| left.key().cmp(right.key()));
         }
-        let commit = Commit {
-            revision,
-            events: Arc::from(events),
-        };
+        let commit = Commit { revision, events: Arc::from(events) };
         self.install(&commit);
         Some(commit)
     }
@@ -131,10 +106,7 @@ impl State {
                 }
             }
             if let Some(previous) = event.previous() {
-                self.supersede(Superseded {
-                    record: previous.clone(),
-                    until: commit.revision,
-                });
+                self.supersede(Superseded { record: previous.clone(), until: commit.revision });
             }
             self.move_lease(event);
         }

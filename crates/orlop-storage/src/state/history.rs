@@ -16,40 +16,39 @@ impl State {
     /// [`Error::FutureRevision`] and [`Error::Compacted`].
     pub(crate) fn compact(&mut self, revision: Revision) -> Result<(), Error> {
         if revision > self.revision {
-            return Err(Error::FutureRevision {
-                requested: revision,
-                current: self.revision,
-            });
+            return Err(Error::FutureRevision { requested: revision, current: self.revision });
         }
         if revision <= self.compacted {
-            return Err(Error::Compacted {
-                oldest: self.compacted,
-            });
+            return Err(Error::Compacted { oldest: self.compacted });
         }
         self.compacted = revision;
         Ok(())
     }
 
-    /// Frees what compaction made unreachable, of at most `commits_max` commits. Whether there is
-    /// more to do.
-    pub(crate) fn sweep(&mut self, commits_max: usize) -> bool {
-        for _ in 0..commits_max {
+    /// Frees what compaction made unreachable, of at most `commits_max` commits; of how many.
+    pub(crate) fn sweep(&mut self, commits_max: usize) -> usize {
+        for swept in 0..commits_max {
             let Some(oldest) = self.log.first().filter(|c| c.revision <= self.compacted) else {
-                return false;
+                return swept;
             };
             let oldest = oldest.clone();
             for previous in oldest.events.iter().filter_map(Event::previous) {
-                let removed = self
-                    .superseded
-                    .remove((previous.key(), previous.modified().0));
+                let removed = self.superseded.remove((previous.key(), previous.modified().0));
                 let removed = removed.expect("a superseded version lives as long as its commit");
                 self.history_bytes -= removed.size();
             }
             self.log.remove((&[], oldest.revision.0));
         }
-        self.log
-            .first()
-            .is_some_and(|commit| commit.revision <= self.compacted)
+        commits_max
+    }
+
+    /// Skips revisions, and gives up all history before.
+    pub(crate) fn bump(&mut self, revisions: u64) {
+        if revisions > 0 {
+            self.revision = Revision(self.revision.0 + revisions);
+            self.compacted = self.revision;
+            self.sweep(usize::MAX);
+        }
     }
 
     /// Bytes held for history only.
@@ -64,9 +63,7 @@ impl State {
 
     /// The revision to compact to in order to give up the older half of the history.
     pub(crate) fn middle_of_history(&self) -> Option<Revision> {
-        self.log
-            .nth(self.log.len() / 2)
-            .map(|commit| commit.revision)
+        self.log.nth(self.log.len() / 2).map(|commit| commit.revision)
     }
 
     /// The state that a snapshot describes, without leases.
@@ -76,11 +73,7 @@ impl State {
         current: Vec<Record>,
         superseded: Vec<Superseded>,
     ) -> Self {
-        let mut state = Self {
-            revision,
-            compacted,
-            ..Self::new()
-        };
+        let mut state = Self { revision, compacted, ..Self::new() };
         state.log = rebuild_log(compacted, &current, &superseded);
         state.history_bytes = superseded.iter().map(Superseded::size).sum();
         state.current = Tree::from_ascending(current);
@@ -97,35 +90,24 @@ impl State {
 /// A version was written by the commit of its own revision, and superseded by the commit `until`:
 /// by the next version of the key if that has this revision, else by a deletion.
 fn rebuild_log(compacted: Revision, current: &[Record], superseded: &[Superseded]) -> Tree<Commit> {
-    let recent = current
-        .iter()
-        .filter(|record| record.modified() > compacted);
+    let recent = current.iter().filter(|record| record.modified() > compacted);
     let older = superseded.iter().map(|old| &old.record);
     let mut commits: BTreeMap<Revision, BTreeMap<&[u8], Event>> = BTreeMap::new();
     for record in recent.chain(older.filter(|record| record.modified() > compacted)) {
-        let event = Event::Created {
-            record: record.clone(),
-        };
-        commits
-            .entry(record.modified())
-            .or_default()
-            .insert(record.key(), event);
+        let event = Event::Created { record: record.clone() };
+        commits.entry(record.modified()).or_default().insert(record.key(), event);
     }
     for Superseded { record, until } in superseded {
         let previous = record.clone();
         let events = commits.entry(*until).or_default();
         let event = match events.remove(record.key()) {
             Some(Event::Created { record }) => Event::Updated { record, previous },
-            _ => Event::Deleted {
-                revision: *until,
-                previous,
-            },
+            _ => Event::Deleted { revision: *until, previous },
         };
         events.insert(record.key(), event);
     }
-    let commits = commits.into_iter().map(|(revision, events)| Commit {
-        revision,
-        events: events.into_values().collect(),
-    });
+    let commits = commits
+        .into_iter()
+        .map(|(revision, events)| Commit { revision, events: events.into_values().collect() });
     Tree::from_ascending(commits)
 }

@@ -33,10 +33,7 @@ impl Lease {
         })?;
         // Positive as a signed number, as etcd has it; zero stands for "no lease".
         let id = LeaseId::from_number(random >> 1).unwrap_or(LeaseId(std::num::NonZeroU64::MIN));
-        Ok(Self {
-            id,
-            deadline: now + ttl,
-        })
+        Ok(Self { id, deadline: now + ttl })
     }
 }
 
@@ -62,10 +59,12 @@ impl State {
 
     /// A lease whose time is over.
     pub(crate) fn overdue(&self, now: Duration) -> Option<LeaseId> {
-        self.leases
-            .iter()
-            .find(|lease| lease.deadline <= now)
-            .map(|lease| lease.id)
+        self.leases.iter().find(|lease| lease.deadline <= now).map(|lease| lease.id)
+    }
+
+    /// Takes a lease out, and leaves what is under it alone.
+    pub(crate) fn forget(&mut self, id: LeaseId) {
+        self.leases.remove((&[], id.0.get()));
     }
 
     /// When the next lease ends.
@@ -83,9 +82,7 @@ impl State {
             .take_while(|leased| leased.0.starts_with(&prefix))
             .cloned()
             .collect();
-        let deletes = keys.iter().map(|leased| Change::Delete {
-            key: &leased.0[prefix.len()..],
-        });
+        let deletes = keys.iter().map(|leased| Change::Delete { key: &leased.0[prefix.len()..] });
         self.change(self.revision.next(), deletes)
     }
 

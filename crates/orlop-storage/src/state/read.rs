@@ -21,10 +21,7 @@ impl State {
                     .map(|old| &old.record),
             },
         };
-        Ok(Get {
-            record: record.cloned(),
-            revision: self.revision,
-        })
+        Ok(Get { record: record.cloned(), revision: self.revision })
     }
 
     /// Reads the keys of a range.
@@ -32,21 +29,13 @@ impl State {
         let past = self.past(request.at)?;
         let range = &request.range;
         if range.is_empty() {
-            return Ok(Range {
-                records: Vec::new(),
-                count: 0,
-                revision: self.revision,
-            });
+            return Ok(Range { records: Vec::new(), count: 0, revision: self.revision });
         }
         let mut count = count(&self.current, range);
         if let Some(revision) = past {
             count = self.rewind_count(count, range, revision);
         }
-        let limit = if request.limit == 0 {
-            usize::MAX
-        } else {
-            request.limit
-        };
+        let limit = if request.limit == 0 { usize::MAX } else { request.limit };
         let records = match (request.select, past) {
             (Select::Count, _) => Vec::new(),
             (_, None) => {
@@ -54,17 +43,9 @@ impl State {
                 records.extend(within(&self.current, range).take(limit).cloned());
                 records
             }
-            (_, Some(revision)) => self
-                .records_at(range, revision)
-                .take(limit)
-                .cloned()
-                .collect(),
+            (_, Some(revision)) => self.records_at(range, revision).take(limit).cloned().collect(),
         };
-        Ok(Range {
-            records,
-            count: count as u64,
-            revision: self.revision,
-        })
+        Ok(Range { records, count: count as u64, revision: self.revision })
     }
 
     /// The commits after a revision, oldest first.
@@ -82,13 +63,7 @@ impl State {
     ) -> (Arc<[Event]>, Revision) {
         let mut events = Vec::new();
         for commit in self.commits_after(after) {
-            events.extend(
-                commit
-                    .events
-                    .iter()
-                    .filter(|e| range.contains(e.key()))
-                    .cloned(),
-            );
+            events.extend(commit.events.iter().filter(|e| range.contains(e.key())).cloned());
             if events.len() >= enough {
                 return (events.into(), commit.revision);
             }
@@ -102,20 +77,13 @@ impl State {
             return Ok(None);
         };
         if requested == Revision::ZERO {
-            return Err(Error::Invalid {
-                reason: "revision 0 cannot be read".into(),
-            });
+            return Err(Error::Invalid { reason: "revision 0 cannot be read".into() });
         }
         if requested > self.revision {
-            return Err(Error::FutureRevision {
-                requested,
-                current: self.revision,
-            });
+            return Err(Error::FutureRevision { requested, current: self.revision });
         }
         if requested < self.compacted {
-            return Err(Error::Compacted {
-                oldest: self.compacted,
-            });
+            return Err(Error::Compacted { oldest: self.compacted });
         }
         Ok((requested < self.revision).then_some(requested))
     }
@@ -159,9 +127,7 @@ fn within<'a>(
     range: &KeyRange,
 ) -> impl Iterator<Item = &'a Record> + use<'a> {
     let start = records.rank((range.start(), 0));
-    records
-        .iter_from_place(start)
-        .take(count_from(records, range, start))
+    records.iter_from_place(start).take(count_from(records, range, start))
 }
 
 fn count(records: &Tree<Record>, range: &KeyRange) -> usize {
@@ -169,8 +135,6 @@ fn count(records: &Tree<Record>, range: &KeyRange) -> usize {
 }
 
 fn count_from(records: &Tree<Record>, range: &KeyRange, start: usize) -> usize {
-    let end = range
-        .end()
-        .map_or(records.len(), |end| records.rank((end, 0)));
+    let end = range.end().map_or(records.len(), |end| records.rank((end, 0)));
     end.saturating_sub(start)
 }

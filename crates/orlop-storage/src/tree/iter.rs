@@ -23,10 +23,7 @@ impl<'a, T: Keyed> Iter<'a, T> {
                 }
                 Node::Leaf(items) => {
                     let place = search(items, key).unwrap_or_else(|place| place);
-                    return Self {
-                        path,
-                        leaf: items[place..].iter(),
-                    };
+                    return Self { path, leaf: items[place..].iter() };
                 }
             }
         }
@@ -47,10 +44,7 @@ impl<'a, T: Keyed> Iter<'a, T> {
                     node = &branch.children[place];
                 }
                 Node::Leaf(items) => {
-                    return Self {
-                        path,
-                        leaf: items[rest.min(items.len())..].iter(),
-                    };
+                    return Self { path, leaf: items[rest.min(items.len())..].iter() };
                 }
             }
         }
@@ -59,9 +53,7 @@ impl<'a, T: Keyed> Iter<'a, T> {
     /// Goes to the first leaf behind the current one; false at the end.
     fn next_leaf(&mut self) -> bool {
         while let Some((node, place)) = self.path.pop() {
-            let Node::Branch(branch) = node else {
-                unreachable!("a path is made of branches")
-            };
+            let Node::Branch(branch) = node else { unreachable!("a path is made of branches") };
             let Some(child) = branch.children.get(place) else {
                 continue;
             };
@@ -71,9 +63,7 @@ impl<'a, T: Keyed> Iter<'a, T> {
                 self.path.push((node, 1));
                 node = &branch.children[0];
             }
-            let Node::Leaf(items) = node else {
-                unreachable!("below branches are leaves")
-            };
+            let Node::Leaf(items) = node else { unreachable!("below branches are leaves") };
             self.leaf = items.iter();
             return true;
         }

@@ -110,10 +110,7 @@ fn insert_into_leaf<T: Keyed>(items: &mut ArrayVec<T, LEAF_MAX>, item: T) -> Ins
         right.insert(place - cut, item);
     }
     let separator = separator(right[0].key());
-    Inserted::Split {
-        right: Arc::new(Node::Leaf(right)),
-        separator,
-    }
+    Inserted::Split { right: Arc::new(Node::Leaf(right)), separator }
 }
 
 fn insert_into_branch<T: Keyed>(branch: &mut Branch<T>, item: T) -> Inserted<T> {
@@ -150,30 +147,19 @@ fn add_child<T: Keyed>(
         counts: branch.counts.drain(cut..).collect(),
         separators: Arc::new(separators.split_off(cut)),
     };
-    let half = if place < cut {
-        &mut *branch
-    } else {
-        &mut right
-    };
+    let half = if place < cut { &mut *branch } else { &mut right };
     let place = if place < cut { place } else { place - cut };
     half.counts.insert(place, child.count());
     half.children.insert(place, child);
     Arc::make_mut(&mut half.separators).insert(place, separator);
     let separator = right.separators[0].clone();
-    Inserted::Split {
-        right: Arc::new(Node::Branch(Box::new(right))),
-        separator,
-    }
+    Inserted::Split { right: Arc::new(Node::Branch(Box::new(right))), separator }
 }
 
 /// Where a full node is cut for an insertion at `place`: in the middle, but keys that only ever
 /// ascend fill their nodes.
 fn split_at(place: usize, width_max: usize) -> usize {
-    if place == width_max {
-        width_max
-    } else {
-        width_max / 2
-    }
+    if place == width_max { width_max } else { width_max / 2 }
 }
 
 /// Puts a new root above a root that was split.
@@ -217,10 +203,7 @@ fn mend<T: Keyed>(branch: &mut Branch<T>, place: usize) {
         return;
     }
     let fits = |other: usize| {
-        branch
-            .children
-            .get(other)
-            .is_some_and(|n| n.width() + width <= width_max * 3 / 4)
+        branch.children.get(other).is_some_and(|n| n.width() + width <= width_max * 3 / 4)
     };
     if fits(place + 1) {
         merge(branch, place);
@@ -281,9 +264,7 @@ pub(super) fn build<T: Keyed>(items: impl IntoIterator<Item = T>) -> Tree<T> {
         }
     };
     for item in items {
-        let ascends = leaf
-            .last()
-            .is_none_or(|last| compare(last.key(), item.key()).is_lt());
+        let ascends = leaf.last().is_none_or(|last| compare(last.key(), item.key()).is_lt());
         assert!(ascends, "the items must be in ascending order");
         if leaf.len() == FILL {
             seal(&mut leaf);
@@ -295,9 +276,7 @@ pub(super) fn build<T: Keyed>(items: impl IntoIterator<Item = T>) -> Tree<T> {
     while level.len() > 1 {
         level = level_above(level);
     }
-    let root = level
-        .pop()
-        .map_or_else(|| Arc::new(Node::empty()), |(_, root)| root);
+    let root = level.pop().map_or_else(|| Arc::new(Node::empty()), |(_, root)| root);
     Tree { root, len }
 }
 
@@ -310,16 +289,9 @@ fn level_above<T: Keyed>(level: Vec<(Separator, Arc<Node<T>>)>) -> Vec<(Separato
     while level.peek().is_some() {
         let (separators, children): (Vec<_>, ArrayVec<_, BRANCH_MAX>) =
             level.by_ref().take(share).unzip();
-        let counts = children
-            .iter()
-            .map(|child: &Arc<Node<T>>| child.count())
-            .collect();
+        let counts = children.iter().map(|child: &Arc<Node<T>>| child.count()).collect();
         let first = separators[0].clone();
-        let branch = Branch {
-            children,
-            counts,
-            separators: Arc::new(separators),
-        };
+        let branch = Branch { children, counts, separators: Arc::new(separators) };
         above.push((first, Arc::new(Node::Branch(Box::new(branch)))));
     }
     above

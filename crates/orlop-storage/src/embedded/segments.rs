@@ -1,0 +1,167 @@
+//! The files of the log that are not being written: one made ready ahead, and those to be dropped.
+//!
+//! A segment is filled with zeros and synced before its turn comes, by a thread of its own. Writing
+//! into it then changes no metadata: a sync is one flush of the device, and does not wait for what
+//! the file system has to do for other files. Segments that a snapshot has made superfluous are
+//! used again.
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use super::disk::{self, Disk, DiskFile, Open};
+use super::names;
+
+/// How much is zeroed and synced at a time: little enough that the log's own syncs do not wait.
+const FILL_BYTES: usize = 1 << 20;
+
+/// A segment that can be written.
+pub(super) struct Prepared {
+    pub(super) number: u64,
+    pub(super) file: Arc<dyn DiskFile>,
+    pub(super) length: u64,
+}
+
+/// The log's side: what it asks the thread for. Dropping it ends the thread.
+pub(super) struct Segments {
+    shared: Arc<Mutex<Shared>>,
+    orders: Option<Sender<Order>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// The log writes this segment, or will soon: no file may be put in its place.
+    claimed: u64,
+    prepared: Option<Prepared>,
+}
+
+enum Order {
+    Prepare(u64),
+    Drop(Vec<u64>),
+}
+
+/// The thread's side.
+struct Worker {
+    disk: Arc<dyn Disk>,
+    segment_bytes: u64,
+    shared: Arc<Mutex<Shared>>,
+    /// Whether there is a spare file with the length of a segment.
+    spare: bool,
+}
+
+impl Segments {
+    pub(super) fn new(disk: Arc<dyn Disk>, segment_bytes: u64) -> Self {
+        let (sender, receiver) = channel();
+        let shared: Arc<Mutex<Shared>> = Arc::default();
+        let mut worker = Worker { disk, segment_bytes, shared: shared.clone(), spare: false };
+        let thread = std::thread::Builder::new()
+            .name("orlop-segments".into())
+            .spawn(move || worker.run(&receiver))
+            .expect("the system has room for one more thread");
+        Self { shared, orders: Some(sender), thread: Some(thread) }
+    }
+
+    /// Takes the segment with this number, if it is ready. If not, the log makes it itself.
+    pub(super) fn claim(&self, number: u64) -> Option<Prepared> {
+        let mut shared = lock(&self.shared);
+        shared.claimed = number;
+        shared.prepared.take().filter(|prepared| prepared.number == number)
+    }
+
+    /// Asks for a segment to be made ready.
+    pub(super) fn prepare(&self, number: u64) {
+        self.order(Order::Prepare(number));
+    }
+
+    /// Asks for segments to be dropped, whose content a durable snapshot has.
+    pub(super) fn drop_files(&self, numbers: Vec<u64>) {
+        self.order(Order::Drop(numbers));
+    }
+
+    fn order(&self, order: Order) {
+        if let Some(orders) = &self.orders {
+            // Without the thread the log makes its segments itself, and old ones stay.
+            let _ = orders.send(order);
+        }
+    }
+}
+
+impl Drop for Segments {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been reported where it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Worker {
+    fn run(&mut self, orders: &Receiver<Order>) {
+        for order in orders {
+            let done = match order {
+                Order::Prepare(number) => self.prepare(number),
+                Order::Drop(numbers) => self.drop_files(&numbers),
+            };
+            if let Err(error) = done {
+                tracing::warn!(%error, "cannot look after the log's segments");
+            }
+        }
+        let _ = self.disk.remove(names::SEGMENT_SPARE);
+    }
+
+    fn prepare(&mut self, number: u64) -> io::Result<()> {
+        if !self.spare {
+            self.fill().inspect_err(|_| {
+                let _ = self.disk.remove(names::SEGMENT_SPARE);
+            })?;
+            self.spare = true;
+        }
+        let name = names::segment(number);
+        {
+            let shared = lock(&self.shared);
+            if number <= shared.claimed {
+                return Ok(());
+            }
+            self.disk.rename(names::SEGMENT_SPARE, &name)?;
+        }
+        self.spare = false;
+        self.disk.sync_names()?;
+        let file = self.disk.open(&name, Open::Direct)?;
+        let prepared = Prepared { number, file, length: self.segment_bytes };
+        lock(&self.shared).prepared = Some(prepared);
+        Ok(())
+    }
+
+    fn fill(&self) -> io::Result<()> {
+        let file = self.disk.open(names::SEGMENT_SPARE, Open::Write)?;
+        file.allocate(self.segment_bytes)?;
+        let zeros = vec![0; FILL_BYTES];
+        for offset in (0..self.segment_bytes).step_by(FILL_BYTES) {
+            let rest = usize::try_from(self.segment_bytes - offset).unwrap_or(usize::MAX);
+            disk::write_all(&*file, offset, &zeros[..rest.min(FILL_BYTES)])?;
+            file.sync()?;
+        }
+        Ok(())
+    }
+
+    fn drop_files(&mut self, numbers: &[u64]) -> io::Result<()> {
+        for number in numbers {
+            let name = names::segment(*number);
+            let whole = self.disk.open(&name, Open::Read)?.length()? == self.segment_bytes;
+            if whole && !self.spare {
+                self.disk.rename(&name, names::SEGMENT_SPARE)?;
+                self.spare = true;
+            } else {
+                self.disk.remove(&name)?;
+            }
+        }
+        self.disk.sync_names()
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
