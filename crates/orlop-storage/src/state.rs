@@ -6,8 +6,9 @@
 //!
 //! Invariants:
 //! - `current` holds the newest record of every key that exists;
-//! - `superseded` holds every older version that was alive at some revision from `compacted` on;
-//! - `log` holds every commit after `compacted` (and, until swept, some before).
+//! - `log` holds every commit after `compacted` (and, until swept, some before), each with the
+//!   versions that it ended: an older version is found by following a key from commit to commit;
+//! - `graves` holds where to start for keys that a commit in the log has deleted.
 
 mod apply;
 mod history;
@@ -29,11 +30,11 @@ pub(crate) struct State {
     /// The oldest revision that can be read.
     compacted: Revision,
     current: Tree<Record>,
-    superseded: Tree<Superseded>,
     log: Tree<Commit>,
+    graves: Tree<Grave>,
     leases: Tree<Lease>,
     leased: Tree<LeasedKey>,
-    /// Bytes of keys and values in `superseded`.
+    /// Bytes of keys and values that only the log holds.
     history_bytes: usize,
 }
 
@@ -42,6 +43,14 @@ pub(crate) struct State {
 pub(crate) struct Superseded {
     pub(crate) record: Record,
     pub(crate) until: Revision,
+}
+
+/// A key that was deleted by the commit `revision`.
+#[derive(Clone)]
+struct Grave {
+    /// What it was before.
+    last: Record,
+    revision: Revision,
 }
 
 /// Everything that happened at one revision, ordered by key.
@@ -58,8 +67,8 @@ impl State {
             revision: Revision(1),
             compacted: Revision::ZERO,
             current: Tree::new(),
-            superseded: Tree::new(),
             log: Tree::new(),
+            graves: Tree::new(),
             leases: Tree::new(),
             leased: Tree::new(),
             history_bytes: 0,
@@ -81,21 +90,17 @@ impl State {
         &self.current
     }
 
-    /// The older versions that are still kept.
-    pub(crate) fn superseded(&self) -> &Tree<Superseded> {
-        &self.superseded
+    /// The older versions that are still kept, in the order in which they ended.
+    pub(crate) fn superseded(&self) -> impl Iterator<Item = Superseded> {
+        self.log.iter().flat_map(|commit| {
+            let ended = commit.events.iter().filter_map(Event::previous).cloned();
+            ended.map(|record| Superseded { record, until: commit.revision })
+        })
     }
 }
 
-impl Superseded {
-    /// Whether this was the newest version of its key at `revision`.
-    fn alive_at(&self, revision: Revision) -> bool {
-        self.record.modified() <= revision && revision < self.until
-    }
-
-    fn size(&self) -> usize {
-        self.record.key().len() + self.record.value().len()
-    }
+fn size(record: &Record) -> usize {
+    record.key().len() + record.value().len()
 }
 
 impl Keyed for Record {
@@ -104,9 +109,9 @@ impl Keyed for Record {
     }
 }
 
-impl Keyed for Superseded {
+impl Keyed for Grave {
     fn key(&self) -> Key<'_> {
-        (self.record.key(), self.record.modified().0)
+        (self.last.key(), self.revision.0)
     }
 }
 

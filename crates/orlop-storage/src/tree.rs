@@ -10,6 +10,7 @@
 
 mod iter;
 mod node;
+mod separators;
 
 use std::cmp::Ordering;
 
@@ -66,16 +67,6 @@ impl<T: Keyed> Tree<T> {
         }
     }
 
-    /// The greatest item whose key is at most this one.
-    pub(crate) fn at_most(&self, key: Key<'_>) -> Option<&T> {
-        // Separators are bounds, not items: the leaf on the path may hold nothing that is small
-        // enough, and then the answer is the last item before it.
-        match self.get(key) {
-            Some(item) => Some(item),
-            None => self.rank(key).checked_sub(1).and_then(|place| self.nth(place)),
-        }
-    }
-
     /// How many items have a smaller key.
     pub(crate) fn rank(&self, key: Key<'_>) -> usize {
         let mut node = &*self.root;
@@ -104,9 +95,7 @@ impl<T: Keyed> Tree<T> {
         match node::insert(&mut self.root, item) {
             Inserted::Replaced(old) => return Some(old),
             Inserted::Added => {}
-            Inserted::Split { right, separator } => {
-                node::grow(&mut self.root, right, separator);
-            }
+            Inserted::Split(right) => node::grow(&mut self.root, right),
         }
         self.len += 1;
         None
@@ -180,8 +169,6 @@ mod tests {
             assert_eq!(tree.rank((&key, 0)), before);
             assert_eq!(tree.get((&key, 0)).map(|i| i.1), model.get(&key).copied());
             assert_eq!(tree.nth(before), expect.get(before));
-            let floor = model.range(..=key.clone()).next_back().map(|(k, _)| k.clone());
-            assert_eq!(tree.at_most((&key, 0)).map(|i| i.0.clone()), floor);
             let from: Vec<Item> = tree.iter_from((&key, 0)).cloned().collect();
             assert_eq!(from, expect[before..]);
         }

@@ -1,2 +1,4 @@
 //! Not yet.
-pub(crate) fn run(_: &mut super::Bench) -> anyhow::Result<()> { Ok(()) }
+pub(crate) fn run(_: &mut super::Bench) -> anyhow::Result<()> {
+    Ok(())
+}

@@ -90,7 +90,7 @@ fn replay_entry(rest: &mut Reader<'_>, state: &mut State) -> Result<(), &'static
                 return Err("keys out of order");
             }
             let changed = changes.len();
-            let commit = state.change(revision, changes.into_iter());
+            let commit = state.change_all(changes);
             if commit.is_none_or(|commit| commit.events.len() != changed) {
                 return Err("a change of nothing");
             }

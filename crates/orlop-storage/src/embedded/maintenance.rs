@@ -48,7 +48,7 @@ impl Image {
     /// How many older versions are kept.
     #[must_use]
     pub fn older_versions(&self) -> usize {
-        self.state.superseded().len()
+        self.state.superseded().count()
     }
 
     /// How many leases there are.
@@ -74,7 +74,7 @@ impl Image {
 ///
 /// # Errors
 /// See [`OpenError`]; also if there is no store in the folder.
-pub fn load(folder: &Path, progress: &Progress) -> Result<Image, OpenError> {
+pub fn load(folder: &Path, progress: &Progress<'_>) -> Result<Image, OpenError> {
     let disk: Arc<dyn Disk> = Arc::new(Folder::new(folder));
     let mut attempt = 1;
     loop {
@@ -104,7 +104,7 @@ fn listing(disk: &dyn Disk) -> Result<Vec<String>, OpenError> {
 ///
 /// # Errors
 /// The file exists already, or the file system refused.
-pub fn backup(image: &Image, file: &Path, progress: &Progress) -> Result<u64, OpenError> {
+pub fn backup(image: &Image, file: &Path, progress: &Progress<'_>) -> Result<u64, OpenError> {
     let failed = |step, source| OpenError::Io { step, file: file.display().to_string(), source };
     // Reserves the name, so that two backups do not meet.
     let mut reserve = OpenOptions::new();
@@ -116,7 +116,7 @@ pub fn backup(image: &Image, file: &Path, progress: &Progress) -> Result<u64, Op
     })
 }
 
-fn write_backup(image: &Image, file: &Path, progress: &Progress) -> io::Result<u64> {
+fn write_backup(image: &Image, file: &Path, progress: &Progress<'_>) -> io::Result<u64> {
     let (folder, name) = split(file)?;
     let disk = Folder::new(folder);
     let output = disk.open(name, Open::Write)?;
@@ -140,7 +140,7 @@ pub fn restore(
     backup: &Path,
     folder: &Path,
     bump: u64,
-    progress: &Progress,
+    progress: &Progress<'_>,
 ) -> Result<Image, OpenError> {
     let (source_folder, name) = split(backup).map_err(|source| OpenError::Io {
         step: "open",

@@ -26,7 +26,7 @@ pub struct Options {
     /// How many events a watcher may be behind before it is cut off.
     pub watch_buffer_events: usize,
     /// Told how far the reading is.
-    pub progress: Box<Progress>,
+    pub progress: Box<Progress<'static>>,
 }
 
 impl Options {

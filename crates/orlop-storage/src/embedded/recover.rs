@@ -38,10 +38,13 @@ pub struct Facts {
 }
 
 /// Told how far a long piece of work is: done and all, of whatever unit.
-pub type Progress = dyn Fn(u64, u64) + Sync;
+pub type Progress<'a> = dyn Fn(u64, u64) + Sync + 'a;
 
 /// Reads the store in the folder.
-pub(super) fn recover(disk: &Arc<dyn Disk>, progress: &Progress) -> Result<Recovered, OpenError> {
+pub(super) fn recover(
+    disk: &Arc<dyn Disk>,
+    progress: &Progress<'_>,
+) -> Result<Recovered, OpenError> {
     let files = disk.list().map_err(|source| io_error(&**disk, "list", "", source))?;
     let secret = identity::read(&**disk, &files)?;
     let Some(secret) = secret else {
@@ -72,7 +75,7 @@ pub(super) fn recover(disk: &Arc<dyn Disk>, progress: &Progress) -> Result<Recov
 pub(super) fn read_snapshot(
     disk: &dyn Disk,
     name: &str,
-    progress: &Progress,
+    progress: &Progress<'_>,
 ) -> Result<(State, u64), OpenError> {
     let file = disk.open(name, Open::Read);
     let file = file.map_err(|source| io_error(disk, "open", name, source))?;

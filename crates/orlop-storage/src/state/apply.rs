@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Commit, State, Superseded};
-use crate::{Action, Error, Event, LeaseId, Outcome, Record, Revision, Txn};
+use super::{Commit, Grave, State, size};
+use crate::{Action, Error, Event, LeaseId, Outcome, Record, Revision, Txn, Write};
 
 /// What became of a transaction.
 pub(crate) struct Applied {
@@ -24,6 +24,21 @@ impl<'a> Change<'a> {
             Self::Put { key, .. } | Self::Delete { key } => key,
         }
     }
+
+    /// What the change means for the key as it is now; none if it means nothing.
+    fn event(&self, revision: Revision, now: Option<Record>) -> Option<Event> {
+        match *self {
+            Self::Put { key, value, lease } => {
+                let created = now.as_ref().map_or(revision, Record::created);
+                let record = Record::new(key, value, created, revision, lease);
+                Some(match now {
+                    None => Event::Created { record },
+                    Some(previous) => Event::Updated { record, previous },
+                })
+            }
+            Self::Delete { .. } => now.map(|previous| Event::Deleted { revision, previous }),
+        }
+    }
 }
 
 impl State {
@@ -32,9 +47,9 @@ impl State {
     /// # Errors
     /// [`Error::LeaseNotFound`]; nothing is changed then.
     pub(crate) fn apply(&mut self, txn: &Txn) -> Result<Applied, Error> {
-        let current = txn.writes.iter().map(|write| self.current.get((&write.key, 0)));
-        if !txn.writes.iter().zip(current.clone()).all(|(write, now)| write.expect.holds(now)) {
-            let current = current.map(|record| record.cloned()).collect();
+        let now = |write: &Write| self.current.get((&write.key, 0)).cloned();
+        let current: Vec<Option<Record>> = txn.writes.iter().map(now).collect();
+        if !txn.writes.iter().zip(&current).all(|(write, now)| write.expect.holds(now.as_ref())) {
             let outcome = Outcome::Conflict { current, revision: self.revision };
             return Ok(Applied { outcome, commit: None });
         }
@@ -45,26 +60,38 @@ impl State {
                 return Err(Error::LeaseNotFound { lease });
             }
         }
-        let changes = txn.writes.iter().filter_map(|write| match &write.action {
-            Action::Put { value, lease } => {
-                Some(Change::Put { key: &write.key, value, lease: *lease })
-            }
-            Action::Delete => Some(Change::Delete { key: &write.key }),
-            Action::Keep => None,
+        let changes = txn.writes.iter().zip(current).filter_map(|(write, now)| {
+            let change = match &write.action {
+                Action::Put { value, lease } => {
+                    Change::Put { key: &write.key, value, lease: *lease }
+                }
+                Action::Delete => Change::Delete { key: &write.key },
+                Action::Keep => return None,
+            };
+            Some((change, now))
         });
-        let commit = self.change(self.revision.next(), changes);
+        let commit = self.change(changes);
         Ok(Applied { outcome: Outcome::Committed { revision: self.revision }, commit })
     }
 
-    /// Makes changes at `revision`, which follows the newest one. None if nothing changed.
-    pub(crate) fn change<'a>(
+    /// Makes changes without conditions at the next revision. None if nothing changed.
+    pub(crate) fn change_all<'a>(
         &mut self,
-        revision: Revision,
-        changes: impl Iterator<Item = Change<'a>>,
+        changes: impl IntoIterator<Item = Change<'a>>,
     ) -> Option<Commit> {
-        assert!(revision > self.revision, "revisions never go back");
-        let mut events: Vec<Event> =
-            changes.filter_map(|change| self.event(revision, &change)).collect();
+        let now = |change: &Change<'_>| self.current.get((change.key(), 0)).cloned();
+        let changes: Vec<_> = changes.into_iter().map(|change| (now(&change), change)).collect();
+        self.change(changes.into_iter().map(|(now, change)| (change, now)))
+    }
+
+    /// Makes changes to keys whose current records are given.
+    fn change<'a>(
+        &mut self,
+        changes: impl Iterator<Item = (Change<'a>, Option<Record>)>,
+    ) -> Option<Commit> {
+        let revision = self.revision.next();
+        let events = changes.filter_map(|(change, now)| change.event(revision, now));
+        let mut events: Vec<Event> = events.collect();
         if events.is_empty() {
             return None;
         }
@@ -76,46 +103,21 @@ impl State {
         Some(commit)
     }
 
-    /// What a change means for the key as it is now; none if it means nothing.
-    fn event(&self, revision: Revision, change: &Change<'_>) -> Option<Event> {
-        match *change {
-            Change::Put { key, value, lease } => {
-                let previous = self.current.get((key, 0)).cloned();
-                let created = previous.as_ref().map_or(revision, Record::created);
-                let record = Record::new(key, value, created, revision, lease);
-                Some(match previous {
-                    None => Event::Created { record },
-                    Some(previous) => Event::Updated { record, previous },
-                })
-            }
-            Change::Delete { key } => {
-                let previous = self.current.get((key, 0))?.clone();
-                Some(Event::Deleted { revision, previous })
-            }
-        }
-    }
-
     fn install(&mut self, commit: &Commit) {
         for event in &*commit.events {
             match event {
                 Event::Created { record } | Event::Updated { record, .. } => {
                     self.current.insert(record.clone());
                 }
-                Event::Deleted { previous, .. } => {
+                Event::Deleted { previous, revision } => {
                     self.current.remove((previous.key(), 0));
+                    self.graves.insert(Grave { last: previous.clone(), revision: *revision });
                 }
             }
-            if let Some(previous) = event.previous() {
-                self.supersede(Superseded { record: previous.clone(), until: commit.revision });
-            }
+            self.history_bytes += event.previous().map_or(0, size);
             self.move_lease(event);
         }
         self.log.insert(commit.clone());
         self.revision = commit.revision;
-    }
-
-    pub(super) fn supersede(&mut self, old: Superseded) {
-        self.history_bytes += old.size();
-        self.superseded.insert(old);
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Commit, State, Superseded};
+use super::{Commit, Grave, State, Superseded, size};
 use crate::tree::Tree;
 use crate::{Error, Event, Record, Revision};
 
@@ -32,10 +32,11 @@ impl State {
                 return swept;
             };
             let oldest = oldest.clone();
-            for previous in oldest.events.iter().filter_map(Event::previous) {
-                let removed = self.superseded.remove((previous.key(), previous.modified().0));
-                let removed = removed.expect("a superseded version lives as long as its commit");
-                self.history_bytes -= removed.size();
+            for event in &*oldest.events {
+                self.history_bytes -= event.previous().map_or(0, size);
+                if let Event::Deleted { previous, revision } = event {
+                    self.graves.remove((previous.key(), revision.0));
+                }
             }
             self.log.remove((&[], oldest.revision.0));
         }
@@ -75,9 +76,17 @@ impl State {
     ) -> Self {
         let mut state = Self { revision, compacted, ..Self::new() };
         state.log = rebuild_log(compacted, &current, &superseded);
-        state.history_bytes = superseded.iter().map(Superseded::size).sum();
+        state.history_bytes = superseded.iter().map(|old| size(&old.record)).sum();
         state.current = Tree::from_ascending(current);
-        state.superseded = Tree::from_ascending(superseded);
+        let mut graves = Vec::new();
+        for event in state.log.iter().flat_map(|commit| commit.events.iter()) {
+            if let Event::Deleted { previous, revision } = event {
+                graves.push(Grave { last: previous.clone(), revision: *revision });
+            }
+        }
+        for grave in graves {
+            state.graves.insert(grave);
+        }
         let leased = state.current.iter().filter_map(super::lease::leased_key);
         let leased: std::collections::BTreeSet<_> = leased.collect();
         state.leased = Tree::from_ascending(leased);

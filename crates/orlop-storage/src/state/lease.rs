@@ -82,8 +82,7 @@ impl State {
             .take_while(|leased| leased.0.starts_with(&prefix))
             .cloned()
             .collect();
-        let deletes = keys.iter().map(|leased| Change::Delete { key: &leased.0[prefix.len()..] });
-        self.change(self.revision.next(), deletes)
+        self.change_all(keys.iter().map(|leased| Change::Delete { key: &leased.0[prefix.len()..] }))
     }
 
     /// Keeps the index of leased keys in step with a change.

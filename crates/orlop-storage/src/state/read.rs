@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Commit, State, Superseded};
+use super::{Commit, State};
 use crate::tree::Tree;
 use crate::{At, Error, Event, Get, KeyRange, Range, RangeRequest, Record, Revision, Select};
 
@@ -12,14 +12,7 @@ impl State {
         let newest = self.current.get((key, 0));
         let record = match self.past(at)? {
             None => newest,
-            Some(revision) => match newest {
-                Some(record) if record.modified() <= revision => Some(record),
-                _ => self
-                    .superseded
-                    .at_most((key, revision.0))
-                    .filter(|old| old.record.key() == key && old.alive_at(revision))
-                    .map(|old| &old.record),
-            },
+            Some(revision) => self.version_at(key, newest, revision),
         };
         Ok(Get { record: record.cloned(), revision: self.revision })
     }
@@ -101,24 +94,66 @@ impl State {
             })
     }
 
-    /// The records of the range as they were at `revision`: of each key the newest version if it
-    /// is old enough, else the superseded one that was alive then.
+    /// The records of the range as they were at `revision`, in order.
     fn records_at(&self, range: &KeyRange, revision: Revision) -> impl Iterator<Item = &Record> {
-        let mut newest = within(&self.current, range)
-            .filter(move |record| record.modified() <= revision)
-            .peekable();
-        let mut older = self
-            .superseded
+        let mut living = within(&self.current, range).peekable();
+        let mut dead = self
+            .graves
             .iter_from((range.start(), 0))
-            .take_while(|old| range.contains(old.record.key()))
-            .filter(move |old: &&Superseded| old.alive_at(revision))
-            .map(|old| &old.record)
+            .take_while(|grave| range.contains(grave.last.key()))
+            .filter(move |grave| grave.revision > revision)
             .peekable();
-        std::iter::from_fn(move || match (newest.peek(), older.peek()) {
-            (Some(new), Some(old)) if old.key() < new.key() => older.next(),
-            (None, Some(_)) => older.next(),
-            _ => newest.next(),
+        std::iter::from_fn(move || {
+            loop {
+                let newest = match (living.peek(), dead.peek()) {
+                    (Some(record), Some(grave)) if grave.last.key() < record.key() => None,
+                    (None, Some(_)) => None,
+                    _ => Some(living.next()?),
+                };
+                let key = match newest {
+                    Some(record) => record.key(),
+                    None => dead.peek().expect("it was just seen").last.key(),
+                };
+                // A key can have died several times, and live again.
+                while dead.next_if(|grave| grave.last.key() == key).is_some() {}
+                if let Some(record) = self.version_at(key, newest, revision) {
+                    return Some(record);
+                }
+            }
         })
+    }
+
+    /// What the key, whose newest record is given, was at a revision that is kept.
+    ///
+    /// Goes back from commit to commit, from the newest record or from the first deletion after
+    /// the revision. The cost grows with the number of changes of the key since.
+    fn version_at<'a>(
+        &'a self,
+        key: &[u8],
+        newest: Option<&'a Record>,
+        revision: Revision,
+    ) -> Option<&'a Record> {
+        let mut version = match newest {
+            Some(record) if record.created() <= revision => record,
+            _ => {
+                let mut graves = self.graves.iter_from((key, revision.0 + 1));
+                &graves.next().filter(|grave| grave.last.key() == key)?.last
+            }
+        };
+        if version.created() > revision {
+            return None;
+        }
+        while version.modified() > revision {
+            version = self.before(version)?;
+        }
+        Some(version)
+    }
+
+    /// The version that this one has replaced.
+    fn before<'a>(&'a self, version: &Record) -> Option<&'a Record> {
+        let events = &self.log.get((&[], version.modified().0))?.events;
+        let place = events.binary_search_by(|event| event.key().cmp(version.key())).ok()?;
+        events[place].previous()
     }
 }
 

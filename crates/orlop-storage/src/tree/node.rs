@@ -6,14 +6,15 @@
 //! every key below `children[i]` (`separators[0]` is never looked at).
 
 use arrayvec::ArrayVec;
-use triomphe::{Arc, ThinArc};
+use triomphe::Arc;
 
+use super::separators::Separators;
 use super::{Key, Keyed, Tree, compare};
 
 /// The most items of a leaf.
-pub(super) const LEAF_MAX: usize = 16;
+pub(super) const LEAF_MAX: usize = 8;
 /// The most children of a branch.
-pub(super) const BRANCH_MAX: usize = 32;
+pub(super) const BRANCH_MAX: usize = 16;
 
 #[derive(Clone)]
 pub(super) enum Node<T> {
@@ -27,21 +28,15 @@ pub(super) struct Branch<T> {
     pub(super) children: ArrayVec<Arc<Node<T>>, BRANCH_MAX>,
     pub(super) counts: ArrayVec<u32, BRANCH_MAX>,
     /// Shared between the copies of a branch, because most changes leave them alone.
-    separators: Arc<Vec<Separator>>,
+    separators: Arc<Separators>,
 }
-
-/// A key of its own: a separator that held a record would keep an old value alive.
-pub(super) type Separator = ThinArc<u64, u8>;
 
 /// What became of an insertion below a node.
 pub(super) enum Inserted<T> {
     Replaced(T),
     Added,
-    /// The node was full: `right` holds its upper part, from `separator` on.
-    Split {
-        right: Arc<Node<T>>,
-        separator: Separator,
-    },
+    /// The node was full: this one holds its upper part.
+    Split(Arc<Node<T>>),
 }
 
 impl<T: Keyed> Node<T> {
@@ -65,6 +60,14 @@ impl<T: Keyed> Node<T> {
         }
     }
 
+    /// The smallest key below; a node under a branch has one.
+    fn lowest(&self) -> Key<'_> {
+        match self {
+            Self::Leaf(items) => items.first().map_or((&[], 0), Keyed::key),
+            Self::Branch(branch) => branch.children[0].lowest(),
+        }
+    }
+
     fn width_max(&self) -> usize {
         match self {
             Self::Leaf(_) => LEAF_MAX,
@@ -73,10 +76,30 @@ impl<T: Keyed> Node<T> {
     }
 }
 
-impl<T> Branch<T> {
+impl<T: Keyed> Branch<T> {
+    /// A branch of children that are in order.
+    fn of(children: impl IntoIterator<Item = Arc<Node<T>>>) -> Self {
+        let mut branch = Self {
+            children: ArrayVec::new(),
+            counts: ArrayVec::new(),
+            separators: Arc::new(Separators::default()),
+        };
+        for child in children {
+            branch.insert(branch.children.len(), child);
+        }
+        branch
+    }
+
+    /// Adds a child at a place; there must be room.
+    fn insert(&mut self, place: usize, child: Arc<Node<T>>) {
+        Arc::make_mut(&mut self.separators).insert(place, child.lowest());
+        self.counts.insert(place, child.count());
+        self.children.insert(place, child);
+    }
+
     /// The child whose keys surround this one.
     pub(super) fn child_of(&self, key: Key<'_>) -> usize {
-        self.separators[1..].partition_point(|s| compare(separator_key(s), key).is_le())
+        self.separators.place_of(key)
     }
 }
 
@@ -109,8 +132,7 @@ fn insert_into_leaf<T: Keyed>(items: &mut ArrayVec<T, LEAF_MAX>, item: T) -> Ins
     } else {
         right.insert(place - cut, item);
     }
-    let separator = separator(right[0].key());
-    Inserted::Split { right: Arc::new(Node::Leaf(right)), separator }
+    Inserted::Split(Arc::new(Node::Leaf(right)))
 }
 
 fn insert_into_branch<T: Keyed>(branch: &mut Branch<T>, item: T) -> Inserted<T> {
@@ -121,39 +143,31 @@ fn insert_into_branch<T: Keyed>(branch: &mut Branch<T>, item: T) -> Inserted<T> 
             branch.counts[place] += 1;
             Inserted::Added
         }
-        Inserted::Split { right, separator } => {
+        Inserted::Split(right) => {
             branch.counts[place] = branch.children[place].count();
-            add_child(branch, place + 1, right, separator)
+            add_child(branch, place + 1, right)
         }
     }
 }
 
-fn add_child<T: Keyed>(
-    branch: &mut Branch<T>,
-    place: usize,
-    child: Arc<Node<T>>,
-    separator: Separator,
-) -> Inserted<T> {
+fn add_child<T: Keyed>(branch: &mut Branch<T>, place: usize, child: Arc<Node<T>>) -> Inserted<T> {
     if branch.children.len() < BRANCH_MAX {
-        branch.counts.insert(place, child.count());
-        branch.children.insert(place, child);
-        Arc::make_mut(&mut branch.separators).insert(place, separator);
+        branch.insert(place, child);
         return Inserted::Added;
     }
     let cut = split_at(place, BRANCH_MAX);
-    let separators = Arc::make_mut(&mut branch.separators);
     let mut right = Branch {
         children: branch.children.drain(cut..).collect(),
         counts: branch.counts.drain(cut..).collect(),
-        separators: Arc::new(separators.split_off(cut)),
+        separators: Arc::new(branch.separators.slice(cut, BRANCH_MAX)),
     };
-    let half = if place < cut { &mut *branch } else { &mut right };
-    let place = if place < cut { place } else { place - cut };
-    half.counts.insert(place, child.count());
-    half.children.insert(place, child);
-    Arc::make_mut(&mut half.separators).insert(place, separator);
-    let separator = right.separators[0].clone();
-    Inserted::Split { right: Arc::new(Node::Branch(Box::new(right))), separator }
+    branch.separators = Arc::new(branch.separators.slice(0, cut));
+    if place < cut {
+        branch.insert(place, child);
+    } else {
+        right.insert(place - cut, child);
+    }
+    Inserted::Split(Arc::new(Node::Branch(Box::new(right))))
 }
 
 /// Where a full node is cut for an insertion at `place`: in the middle, but keys that only ever
@@ -163,15 +177,9 @@ fn split_at(place: usize, width_max: usize) -> usize {
 }
 
 /// Puts a new root above a root that was split.
-pub(super) fn grow<T: Keyed>(root: &mut Arc<Node<T>>, right: Arc<Node<T>>, separator: Separator) {
+pub(super) fn grow<T: Keyed>(root: &mut Arc<Node<T>>, right: Arc<Node<T>>) {
     let left = std::mem::replace(root, Arc::new(Node::empty()));
-    let lowest = crate::tree::node::separator((&[], 0));
-    let branch = Branch {
-        counts: [left.count(), right.count()].into_iter().collect(),
-        children: [left, right].into_iter().collect(),
-        separators: Arc::new(vec![lowest, separator]),
-    };
-    *root = Arc::new(Node::Branch(Box::new(branch)));
+    *root = Arc::new(Node::Branch(Box::new(Branch::of([left, right]))));
 }
 
 /// Takes the item with this key, which must exist, out.
@@ -215,18 +223,16 @@ fn mend<T: Keyed>(branch: &mut Branch<T>, place: usize) {
 /// Appends the child behind `place` to the one at `place`.
 fn merge<T: Keyed>(branch: &mut Branch<T>, place: usize) {
     let right = branch.children.remove(place + 1);
-    let bound = Arc::make_mut(&mut branch.separators).remove(place + 1);
     let added = branch.counts.remove(place + 1);
     branch.counts[place] += added;
+    Arc::make_mut(&mut branch.separators).remove(place + 1);
     let right = Arc::try_unwrap(right).unwrap_or_else(|shared| (*shared).clone());
     match (Arc::make_mut(&mut branch.children[place]), right) {
         (Node::Leaf(left), Node::Leaf(right)) => left.extend(right),
         (Node::Branch(left), Node::Branch(right)) => {
-            let separators = Arc::make_mut(&mut left.separators);
-            separators.push(bound);
-            separators.extend_from_slice(&right.separators[1..]);
-            left.children.extend(right.children);
-            left.counts.extend(right.counts);
+            for child in right.children {
+                left.insert(left.children.len(), child);
+            }
         }
         _ => unreachable!("siblings are at the same depth"),
     }
@@ -253,56 +259,38 @@ pub(super) fn shrink<T: Keyed>(root: &mut Arc<Node<T>>) {
 /// Builds a tree from items in ascending order, leaf by leaf and then level by level.
 pub(super) fn build<T: Keyed>(items: impl IntoIterator<Item = T>) -> Tree<T> {
     // Not full, so that the first insertions do not split every leaf.
-    const FILL: usize = LEAF_MAX - 2;
+    const FILL: usize = LEAF_MAX - 1;
     let mut len = 0;
-    let mut level: Vec<(Separator, Arc<Node<T>>)> = Vec::new();
+    let mut level: Vec<Arc<Node<T>>> = Vec::new();
     let mut leaf: ArrayVec<T, LEAF_MAX> = ArrayVec::new();
-    let mut seal = |leaf: &mut ArrayVec<T, LEAF_MAX>| {
-        if let Some(first) = leaf.first() {
-            let separator = separator(first.key());
-            level.push((separator, Arc::new(Node::Leaf(std::mem::take(leaf)))));
-        }
-    };
     for item in items {
         let ascends = leaf.last().is_none_or(|last| compare(last.key(), item.key()).is_lt());
         assert!(ascends, "the items must be in ascending order");
         if leaf.len() == FILL {
-            seal(&mut leaf);
+            level.push(Arc::new(Node::Leaf(std::mem::take(&mut leaf))));
         }
         leaf.push(item);
         len += 1;
     }
-    seal(&mut leaf);
+    level.push(Arc::new(Node::Leaf(leaf)));
     while level.len() > 1 {
         level = level_above(level);
     }
-    let root = level.pop().map_or_else(|| Arc::new(Node::empty()), |(_, root)| root);
+    let root = level.pop().expect("there is at least one leaf");
     Tree { root, len }
 }
 
-fn level_above<T: Keyed>(level: Vec<(Separator, Arc<Node<T>>)>) -> Vec<(Separator, Arc<Node<T>>)> {
+fn level_above<T: Keyed>(level: Vec<Arc<Node<T>>>) -> Vec<Arc<Node<T>>> {
     // Even shares: no branch is left with a single child.
-    let branches = level.len().div_ceil(BRANCH_MAX - 2);
+    let branches = level.len().div_ceil(BRANCH_MAX - 1);
     let share = level.len().div_ceil(branches);
     let mut above = Vec::with_capacity(branches);
     let mut level = level.into_iter().peekable();
     while level.peek().is_some() {
-        let (separators, children): (Vec<_>, ArrayVec<_, BRANCH_MAX>) =
-            level.by_ref().take(share).unzip();
-        let counts = children.iter().map(|child: &Arc<Node<T>>| child.count()).collect();
-        let first = separators[0].clone();
-        let branch = Branch { children, counts, separators: Arc::new(separators) };
-        above.push((first, Arc::new(Node::Branch(Box::new(branch)))));
+        let branch = Branch::of(level.by_ref().take(share));
+        above.push(Arc::new(Node::Branch(Box::new(branch))));
     }
     above
-}
-
-fn separator(key: Key<'_>) -> Separator {
-    ThinArc::from_header_and_slice(key.1, key.0)
-}
-
-fn separator_key(separator: &Separator) -> Key<'_> {
-    (&separator.slice, separator.header.header)
 }
 
 fn small(width: usize) -> u32 {
@@ -329,8 +317,9 @@ pub(super) fn check<T: Keyed>(root: &Node<T>) {
                 for (place, child) in branch.children.iter().enumerate() {
                     assert_eq!(branch.counts[place], child.count());
                     assert!(child.width() > 0, "only the root may be empty");
-                    let own = (place > 0).then(|| separator_key(&branch.separators[place]));
-                    let next = branch.separators.get(place + 1).map(separator_key);
+                    let own = (place > 0).then(|| branch.separators.get(place));
+                    let behind = place + 1 < branch.separators.len();
+                    let next = behind.then(|| branch.separators.get(place + 1));
                     depths.push(visit(child, own.or(low), next.or(high)));
                 }
                 assert!(depths.windows(2).all(|pair| pair[0] == pair[1]));

@@ -126,12 +126,7 @@ impl<'a> SnapshotReader<'a> {
         if !contents.current.is_sorted_by(|left, right| left.key() < right.key()) {
             return damaged("records out of order");
         }
-        let version = |old: &Superseded| (old.record.modified(), old.until);
-        let follows = |left: &Superseded, right: &Superseded| {
-            left.record.key() < right.record.key()
-                || left.record.key() == right.record.key() && version(left).1 <= version(right).0
-        };
-        if !contents.superseded.is_sorted_by(follows) {
+        if !contents.superseded.is_sorted_by_key(|old| old.until) {
             return damaged("versions out of order");
         }
         let in_time = |modified: Revision| modified <= revision;

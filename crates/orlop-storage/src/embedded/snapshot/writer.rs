@@ -27,7 +27,7 @@ pub(in super::super) fn write(
     pause: &mut dyn FnMut(u64, u64) -> io::Result<()>,
 ) -> io::Result<Written> {
     let head = Head { batch, revision: state.revision(), compacted: state.compacted() };
-    let total = (state.current().len() + state.superseded().len()) as u64;
+    let total = state.current().len() as u64;
     let mut out = Output { file, offset: 0, synced: 0, index: Vec::new(), items: 0, total, pause };
     out.put(&encode_head(&head))?;
     let mut block = BlockBuilder::new(Kind::Current);
@@ -37,8 +37,8 @@ pub(in super::super) fn write(
     }
     out.block(&mut block)?;
     let mut block = BlockBuilder::new(Kind::Superseded);
-    for old in state.superseded().iter() {
-        block.push_superseded(old);
+    for old in state.superseded() {
+        block.push_superseded(&old);
         out.block_if_full(&mut block)?;
     }
     out.block(&mut block)?;
@@ -81,7 +81,7 @@ impl Output<'_> {
         if block.count() == 0 {
             return Ok(());
         }
-        if block.kind() != Kind::Leases {
+        if block.kind() == Kind::Current {
             self.items += u64::from(block.count());
         }
         let bytes = block.finish();
