@@ -183,7 +183,7 @@ impl Embedded {
     }
 
     fn reason(&self) -> String {
-        self.failure.borrow().clone().unwrap_or_else(|| "it was closed".into())
+        self.failure.borrow().clone().unwrap_or_else(|| "it ended before it could answer".into())
     }
 }
 

@@ -84,14 +84,16 @@ impl State {
     /// How many keys of the range were alive at `revision`, given how many are now. The cost
     /// grows with what happened since, not with the size of the range.
     fn rewind_count(&self, now: usize, range: &KeyRange, revision: Revision) -> usize {
-        self.commits_after(revision)
-            .flat_map(|commit| commit.events.iter())
-            .filter(|event| range.contains(event.key()))
-            .fold(now, |count, event| match event {
-                Event::Created { .. } => count - 1,
-                Event::Updated { .. } => count,
-                Event::Deleted { .. } => count + 1,
-            })
+        let since = self.commits_after(revision).flat_map(|commit| commit.events.iter());
+        let (created, deleted) = since.filter(|event| range.contains(event.key())).fold(
+            (0, 0),
+            |(created, deleted), event| match event {
+                Event::Created { .. } => (created + 1, deleted),
+                Event::Updated { .. } => (created, deleted),
+                Event::Deleted { .. } => (created, deleted + 1),
+            },
+        );
+        now + deleted - created
     }
 
     /// The records of the range as they were at `revision`, in order.
