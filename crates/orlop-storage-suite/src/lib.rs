@@ -1,1 +1,33 @@
-//! The suite.
+//! What every engine of the storage contract must pass. A development crate: nothing ships it.
+//!
+//! | part | what it checks |
+//! |---|---|
+//! | [`suite`] | named behaviours, one test per case and engine ([`store_suite!`]) |
+//! | [`random_ops`] | random operations, against the [`Model`] |
+//! | [`traffic`] and [`history`] | concurrent clients like Kubernetes', against linearizability and the nine guarantees of watches |
+//! | [`sim_disk`] | crashes and failures of the disk below the embedded engine |
+//!
+//! [`engines`] is the one place that knows how each engine is opened, and [`ReferenceStore`] is the
+//! model as an engine of its own, which shows that the suite asks for nothing impossible.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "this is test code: failing loudly is its purpose"
+)]
+
+pub mod engines;
+pub mod history;
+pub mod model;
+pub mod random_ops;
+pub mod sim_disk;
+pub mod suite;
+pub mod traffic;
+
+mod reference_store;
+
+pub use model::Model;
+pub use reference_store::ReferenceStore;

@@ -1,0 +1,43 @@
+//! How each engine is opened for a test: fresh, empty, and with what must outlive it.
+//!
+//! A function here answers none if its engine cannot be had on this machine; the tests then say so
+//! and pass, except in continuous integration.
+
+use std::env;
+use std::sync::Arc;
+
+use orlop_storage::{Embedded, Memory, Store, embedded};
+use tempfile::TempDir;
+
+use crate::ReferenceStore;
+
+/// A store and what must be kept until the test is over.
+pub type Opened<Guard> = Option<(Arc<dyn Store>, Guard)>;
+
+/// The model itself.
+pub async fn reference() -> Opened<()> {
+    Some((Arc::new(ReferenceStore::new()), ()))
+}
+
+/// The engine in memory.
+pub async fn memory() -> Opened<()> {
+    Some((Arc::new(Memory::new()), ()))
+}
+
+/// The engine in a folder.
+pub async fn embedded() -> Opened<TempDir> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let store = Embedded::open(embedded::Options::new(folder.path())).expect("an empty folder");
+    Some((Arc::new(store), folder))
+}
+
+/// Says that an engine is not available here, which continuous integration (`CI=true`) is not
+/// content with.
+///
+/// # Panics
+/// In continuous integration.
+pub fn assert_not_required() {
+    let required = env::var("CI").is_ok_and(|value| value == "true");
+    assert!(!required, "the engine must be available in continuous integration");
+    println!("skipped: the engine is not available here");
+}
