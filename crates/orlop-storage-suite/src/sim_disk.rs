@@ -140,6 +140,15 @@ impl SimDisk {
         Self(Arc::new(Mutex::new(crashed)))
     }
 
+    /// Puts a file on the disk, synced.
+    pub fn put(&self, name: &str, bytes: Vec<u8>) {
+        let mut inner = self.inner();
+        inner.files.push(Content::synced(bytes));
+        let id = inner.files.len() - 1;
+        inner.names.insert(name.into(), id);
+        inner.durable_names.insert(name.into(), id);
+    }
+
     /// Inverts bits of one byte.
     pub fn flip(&self, name: &str, offset: usize, mask: u8) {
         let mut inner = self.inner();

@@ -15,6 +15,7 @@
 //! batches, writes each batch as one frame, syncs, shows the state and answers. Readers take the
 //! shown state and meet nobody. The format of the files is in `docs/storage-format.md`.
 
+mod checksum;
 mod committer;
 pub mod disk;
 mod entry;

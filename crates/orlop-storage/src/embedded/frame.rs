@@ -5,6 +5,7 @@
 //! of the store: what is left over from other uses of the file, or planted in a value, is not taken
 //! for a frame. `docs/storage-format.md` has it byte by byte.
 
+use super::checksum;
 use crate::Revision;
 
 /// Frames begin at multiples of this and are padded to it.
@@ -48,17 +49,11 @@ pub(super) fn parse<'a>(
     }
     let payload_length = short(4) as usize;
     let payload = bytes.get(HEAD..HEAD.checked_add(payload_length)?)?;
-    if checksum(secret, head, payload) != short(32) {
+    if !checksum::is_right(short(32), &[secret, &head[..32], payload]) {
         return None;
     }
     let revision = Revision(number(24));
     Some((Head { segment, batch: number(16), revision, payload_length }, payload))
-}
-
-fn checksum(secret: &Secret, head: &[u8], payload: &[u8]) -> u32 {
-    let sum = crc32c::crc32c(secret);
-    let sum = crc32c::crc32c_append(sum, &head[..32]);
-    crc32c::crc32c_append(sum, payload)
 }
 
 /// A frame under construction, in memory that can be written past the page cache.
@@ -119,7 +114,7 @@ impl FrameBuffer {
         head[24..32].copy_from_slice(&revision.0.to_le_bytes());
         let short = u32::try_from(payload_length).expect("a batch is bounded");
         head[4..8].copy_from_slice(&short.to_le_bytes());
-        let sum = checksum(secret, head, payload);
+        let sum = checksum::of(&[secret, &head[..32], payload]);
         head[32..36].copy_from_slice(&sum.to_le_bytes());
         self.storage.resize(self.start + length, 0);
         &self.storage[self.start..]

@@ -5,7 +5,7 @@ use std::io;
 use super::disk::{self, Disk, Open};
 use super::entry::Reader;
 use super::frame::Secret;
-use super::{OpenError, names};
+use super::{OpenError, checksum, names};
 
 /// The newest format that this build reads and the one it writes.
 pub(super) const VERSION: u32 = 1;
@@ -48,7 +48,7 @@ fn parse(bytes: &[u8]) -> Result<(u32, Option<Secret>), &'static str> {
     }
     let version = reader.u32()?;
     let secret = reader.take(16)?.try_into().expect("sixteen bytes were taken");
-    let intact = crc32c::crc32c(&bytes[..28]) == reader.u32()?;
+    let intact = checksum::is_right(reader.u32()?, &[&bytes[..28]]);
     Ok((version, intact.then_some(secret)))
 }
 
@@ -60,7 +60,7 @@ pub(super) fn create(disk: &dyn Disk) -> Result<Secret, OpenError> {
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend(secret);
-        bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
+        bytes.extend(checksum::of(&[&bytes]).to_le_bytes());
         let unfinished = "FORMAT.tmp";
         let file = disk.open(unfinished, Open::Write)?;
         disk::write_all(&*file, 0, &bytes)?;

@@ -14,7 +14,7 @@ use super::disk::{Disk, Folder, Open};
 use super::recover::{self, Facts, Progress, Recovered, io_error};
 use super::{OpenError, identity, names, snapshot};
 use crate::state::State;
-use crate::{KeyRange, RangeRequest, Record, Revision};
+use crate::{Error, KeyRange, Range, RangeRequest, Record, Revision};
 
 /// How often reading is tried beside a server that keeps dropping files.
 const ATTEMPTS: usize = 5;
@@ -66,7 +66,15 @@ impl Image {
     /// The newest record of every key in the range.
     #[must_use]
     pub fn records(&self, range: KeyRange) -> Vec<Record> {
-        self.state.range(&RangeRequest::new(range)).map_or_else(|_| Vec::new(), |r| r.records)
+        self.range(&RangeRequest::new(range)).map_or_else(|_| Vec::new(), |found| found.records)
+    }
+
+    /// Reads a range, also of the past.
+    ///
+    /// # Errors
+    /// As [`crate::Store::range`].
+    pub fn range(&self, request: &RangeRequest) -> Result<Range, Error> {
+        self.state.range(request)
     }
 }
 
@@ -75,11 +83,18 @@ impl Image {
 /// # Errors
 /// See [`OpenError`]; also if there is no store in the folder.
 pub fn load(folder: &Path, progress: &Progress<'_>) -> Result<Image, OpenError> {
-    let disk: Arc<dyn Disk> = Arc::new(Folder::new(folder));
+    load_from(&(Arc::new(Folder::new(folder)) as Arc<dyn Disk>), progress)
+}
+
+/// As [`load`], from any disk.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_from(disk: &Arc<dyn Disk>, progress: &Progress<'_>) -> Result<Image, OpenError> {
     let mut attempt = 1;
     loop {
-        let before = listing(&*disk)?;
-        match recover::recover(&disk, progress) {
+        let before = listing(&**disk)?;
+        match recover::recover(disk, progress) {
             Ok(Recovered { secret: None, .. }) => {
                 let what = "holds no store".into();
                 return Err(OpenError::Unsuitable { folder: disk.describe(""), what });
@@ -87,7 +102,7 @@ pub fn load(folder: &Path, progress: &Progress<'_>) -> Result<Image, OpenError> 
             Ok(Recovered { state, facts, end, .. }) => {
                 return Ok(Image { state, facts, batch: end.batch });
             }
-            Err(_) if attempt < ATTEMPTS && listing(&*disk)? != before => attempt += 1,
+            Err(_) if attempt < ATTEMPTS && listing(&**disk)? != before => attempt += 1,
             Err(error) => return Err(error),
         }
     }

@@ -93,7 +93,7 @@ impl State {
                 Event::Deleted { .. } => (created, deleted + 1),
             },
         );
-        now + deleted - created
+        (now + deleted).saturating_sub(created)
     }
 
     /// The records of the range as they were at `revision`, in order.

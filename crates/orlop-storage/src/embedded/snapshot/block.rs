@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::super::checksum;
 use super::super::entry::{Reader, millis};
 use crate::state::{Lease, Superseded};
 use crate::{LeaseId, Record, Revision};
@@ -87,7 +88,7 @@ impl BlockBuilder {
         block.extend(self.count.to_le_bytes());
         block.extend(number(self.raw.len()).to_le_bytes());
         block.extend(number(data.len()).to_le_bytes());
-        let sum = crc32c::crc32c_append(crc32c::crc32c(&block), &data);
+        let sum = checksum::of(&[&block, &data]);
         block.extend(sum.to_le_bytes());
         block.extend(data);
         self.raw.clear();
@@ -112,7 +113,7 @@ pub(super) fn parse(block: &[u8]) -> Result<Items, &'static str> {
     let data_length = reader.u32()? as usize;
     let sum = reader.u32()?;
     let data = reader.take(data_length)?;
-    if !reader.0.is_empty() || crc32c::crc32c_append(crc32c::crc32c(&block[..16]), data) != sum {
+    if !reader.0.is_empty() || !checksum::is_right(sum, &[&block[..16], data]) {
         return Err("the checksum of a block is wrong");
     }
     if raw_length > RAW_BYTES_MAX {

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::super::checksum;
 use super::super::disk::{self, DiskFile};
 use super::super::entry::Reader;
 use super::super::identity::VERSION;
@@ -65,7 +66,7 @@ impl<'a> SnapshotReader<'a> {
             .ok_or(damaged(end_at, "an index that is longer than the file"))?;
         let index_length = usize::try_from(index_length).unwrap_or(usize::MAX);
         let index = disk::read(file, index_at, index_length).map_err(SnapshotError::Io)?;
-        if crc32c::crc32c(&index) != index_sum {
+        if !checksum::is_right(index_sum, &[&index]) {
             return Err(damaged(index_at, "the checksum of the index is wrong"));
         }
         let blocks = parse_index(&index, index_at).map_err(|what| damaged(index_at, what))?;
@@ -162,7 +163,7 @@ fn parse_head(bytes: &[u8]) -> Result<Head, SnapshotError> {
         let batch = reader.u64()?;
         let revision = Revision(reader.u64()?);
         let compacted = Revision(reader.u64()?);
-        let intact = crc32c::crc32c(&bytes[..HEAD_LENGTH - 4]) == reader.u32()?;
+        let intact = checksum::is_right(reader.u32()?, &[&bytes[..HEAD_LENGTH - 4]]);
         Ok((version, intact, Head { batch, revision, compacted }))
     })();
     let (version, intact, head) = head.map_err(damaged)?;
@@ -178,7 +179,7 @@ fn parse_head(bytes: &[u8]) -> Result<Head, SnapshotError> {
 fn parse_end(bytes: &[u8]) -> Result<(u64, u32), &'static str> {
     let mut reader = Reader(bytes);
     let (index_length, index_sum) = (reader.u64()?, reader.u32()?);
-    let intact = crc32c::crc32c(&bytes[..12]) == reader.u32()?;
+    let intact = checksum::is_right(reader.u32()?, &[&bytes[..12]]);
     if !intact || reader.0 != MAGIC_END {
         return Err("the end of the file is not that of a snapshot");
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::super::checksum;
 use super::super::disk::{self, DiskFile};
 use super::super::identity::VERSION;
 use super::block::{BlockBuilder, Kind};
@@ -95,8 +96,8 @@ impl Output<'_> {
         let index = std::mem::take(&mut self.index);
         let mut end = Vec::with_capacity(END_LENGTH);
         end.extend((index.len() as u64).to_le_bytes());
-        end.extend(crc32c::crc32c(&index).to_le_bytes());
-        end.extend(crc32c::crc32c(&end).to_le_bytes());
+        end.extend(checksum::of(&[&index]).to_le_bytes());
+        end.extend(checksum::of(&[&end]).to_le_bytes());
         end.extend(MAGIC_END);
         self.put(&index)?;
         self.put(&end)?;
@@ -112,6 +113,6 @@ fn encode_head(head: &Head) -> Vec<u8> {
     bytes.extend(head.batch.to_le_bytes());
     bytes.extend(head.revision.0.to_le_bytes());
     bytes.extend(head.compacted.0.to_le_bytes());
-    bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
+    bytes.extend(checksum::of(&[&bytes]).to_le_bytes());
     bytes
 }
