@@ -12,9 +12,7 @@ type NamedStep = (&'static str, fn() -> Result<u8>);
 
 const STEPS: [NamedStep; 6] = [
     ("fmt", || cargo("fmt --all --check")),
-    ("clippy", || {
-        cargo("clippy --workspace --all-targets -- -D warnings")
-    }),
+    ("clippy", || cargo("clippy --workspace --all-targets -- -D warnings")),
     ("tidy", || tidy::run(&[])),
     ("test", || test::run(&[])),
     ("doc", doc),
@@ -60,11 +58,7 @@ fn run_steps(steps: &[NamedStep], keeps_going: bool) -> (Vec<Step>, bool) {
 }
 
 fn finished(name: &str, outcome: &'static str, start: Instant) -> Step {
-    Step {
-        name: name.to_owned(),
-        outcome,
-        took: start.elapsed(),
-    }
+    Step { name: name.to_owned(), outcome, took: start.elapsed() }
 }
 
 fn cargo(arguments: &str) -> Result<u8> {

@@ -73,9 +73,7 @@ fn run_in(folder: &Path, arguments: &[String]) -> Result<u8> {
 fn metadata(folder: &Path) -> Result<Value> {
     let mut command = shell::cargo();
     command.args(["metadata", "--no-deps", "--format-version=1"]);
-    command
-        .arg("--manifest-path")
-        .arg(folder.join("Cargo.toml"));
+    command.arg("--manifest-path").arg(folder.join("Cargo.toml"));
     serde_json::from_str(&shell::output(&mut command)?).context("cargo metadata")
 }
 
@@ -101,9 +99,7 @@ fn host_triple() -> Result<String> {
 fn build(folder: &Path, triple: &str, target: &str) -> Result<()> {
     let mut command = shell::cargo();
     command.args(["build", "--release", "--target", triple, "--bin", target]);
-    command
-        .arg("--manifest-path")
-        .arg(folder.join("Cargo.toml"));
+    command.arg("--manifest-path").arg(folder.join("Cargo.toml"));
     command.arg("--target-dir").arg(folder.join("target"));
     // Flags from the caller's environment would take the place of ours.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS");
@@ -120,11 +116,7 @@ fn fuzz(folder: &Path, triple: &str, target: &str, seconds: u32) -> Result<u8> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make {}", folder.display()))?;
     }
-    let program = folder
-        .join("target")
-        .join(triple)
-        .join("release")
-        .join(target);
+    let program = folder.join("target").join(triple).join("release").join(target);
     let mut command = shell::program(&program.to_string_lossy());
     command
         .arg(format!("-max_total_time={seconds}"))
@@ -149,18 +141,14 @@ struct Options {
 
 impl Options {
     fn parse(arguments: &[String]) -> Result<Self> {
-        let mut options = Self {
-            target: None,
-            seconds: SECONDS_DEFAULT,
-        };
+        let mut options = Self { target: None, seconds: SECONDS_DEFAULT };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--seconds" => {
                     let value = words.next().context("--seconds N")?;
-                    options.seconds = value
-                        .parse()
-                        .with_context(|| format!("--seconds {value}"))?;
+                    options.seconds =
+                        value.parse().with_context(|| format!("--seconds {value}"))?;
                 }
                 name if !name.starts_with('-') && options.target.is_none() => {
                     options.target = Some(name.to_owned());
@@ -200,10 +188,7 @@ mod tests {
         assert_eq!(chosen("").unwrap().0, ["frame", "patch"]);
         assert_eq!(chosen("").unwrap().1, SECONDS_DEFAULT);
         let (targets, seconds) = chosen("patch --seconds 5").unwrap();
-        assert_eq!(
-            (targets.as_slice(), seconds),
-            (&["patch".to_owned()][..], 5)
-        );
+        assert_eq!((targets.as_slice(), seconds), (&["patch".to_owned()][..], 5));
         assert!(chosen("none").is_err());
         assert!(chosen("--second 5").is_err());
     }

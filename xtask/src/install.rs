@@ -21,25 +21,15 @@ pub struct Tool {
 }
 
 /// The etcd server, which the etcd backend and the benchmarks are measured against.
-pub const ETCD: Tool = Tool {
-    program: "etcd",
-    packages: "etcd-server",
-    elsewhere: Some("ORLOP_ETCD"),
-};
+pub const ETCD: Tool =
+    Tool { program: "etcd", packages: "etcd-server", elsewhere: Some("ORLOP_ETCD") };
 
 /// The C compiler: linker of every Rust program, compiler of the allocator.
-pub const C_COMPILER: Tool = Tool {
-    program: "cc",
-    packages: "gcc libc6-dev",
-    elsewhere: Some("CC"),
-};
+pub const C_COMPILER: Tool =
+    Tool { program: "cc", packages: "gcc libc6-dev", elsewhere: Some("CC") };
 
 /// The C++ compiler, for the fuzzing engine.
-pub const CXX_COMPILER: Tool = Tool {
-    program: "c++",
-    packages: "g++",
-    elsewhere: Some("CXX"),
-};
+pub const CXX_COMPILER: Tool = Tool { program: "c++", packages: "g++", elsewhere: Some("CXX") };
 
 /// Installs those of the tools that are missing.
 ///
@@ -47,11 +37,8 @@ pub const CXX_COMPILER: Tool = Tool {
 ///
 /// When a tool is missing and cannot be installed; the error names the packages.
 pub fn ensure(tools: &[Tool]) -> Result<()> {
-    let packages = missing(
-        tools,
-        |variable| std::env::var_os(variable).is_some(),
-        shell::is_on_path,
-    );
+    let packages =
+        missing(tools, |variable| std::env::var_os(variable).is_some(), shell::is_on_path);
     if packages.is_empty() {
         return Ok(());
     }
@@ -139,18 +126,9 @@ mod tests {
     #[test]
     fn what_is_on_path_or_named_by_a_variable_is_not_installed() {
         let tools = [ETCD, C_COMPILER];
-        assert_eq!(
-            missing(&tools, |_| false, |_| false),
-            ["etcd-server", "gcc libc6-dev"]
-        );
-        assert_eq!(
-            missing(&tools, |name| name == "ORLOP_ETCD", |_| false),
-            ["gcc libc6-dev"]
-        );
-        assert_eq!(
-            missing(&tools, |_| false, |name| name == "cc"),
-            ["etcd-server"]
-        );
+        assert_eq!(missing(&tools, |_| false, |_| false), ["etcd-server", "gcc libc6-dev"]);
+        assert_eq!(missing(&tools, |name| name == "ORLOP_ETCD", |_| false), ["gcc libc6-dev"]);
+        assert_eq!(missing(&tools, |_| false, |name| name == "cc"), ["etcd-server"]);
         assert!(missing(&tools, |_| false, |_| true).is_empty());
     }
 }

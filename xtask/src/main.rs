@@ -7,10 +7,7 @@
     clippy::print_stderr,
     reason = "a command line tool talks to its user through these"
 )]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "this is where the arguments are read"
-)]
+#![allow(clippy::disallowed_methods, reason = "this is where the arguments are read")]
 
 use std::process::ExitCode;
 

@@ -80,10 +80,8 @@ pub fn output(command: &mut Command) -> Result<String> {
 /// When the program cannot be started or our own output is closed.
 pub fn run_watched(command: &mut Command, mut see: impl FnMut(&str)) -> Result<u8> {
     announce(command);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| cannot_start(command))?;
+    let mut child =
+        command.stdout(Stdio::piped()).spawn().with_context(|| cannot_start(command))?;
     let stdout = child.stdout.take().context("the pipe was just made")?;
     let mut lines = BufReader::new(stdout);
     let mut line = Vec::new();
@@ -110,20 +108,13 @@ fn describe(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let name = program.file_name().unwrap_or(program.as_os_str());
     let mut words = vec![name.to_string_lossy().into_owned()];
-    words.extend(
-        command
-            .get_args()
-            .map(|word| word.to_string_lossy().into_owned()),
-    );
+    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
     words.join(" ")
 }
 
 /// A program that ended by a signal has no code; it counts as a plain failure.
 fn exit_code(status: ExitStatus) -> u8 {
-    status
-        .code()
-        .and_then(|code| u8::try_from(code).ok())
-        .unwrap_or(1)
+    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
 #[cfg(test)]

@@ -65,11 +65,7 @@ struct Options {
 
 impl Options {
     fn parse(arguments: &[String]) -> Result<Self> {
-        let mut options = Self {
-            kills: KILLS_DEFAULT,
-            minutes: None,
-            rest: Vec::new(),
-        };
+        let mut options = Self { kills: KILLS_DEFAULT, minutes: None, rest: Vec::new() };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let mut number = || -> Result<u32> {

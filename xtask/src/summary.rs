@@ -41,9 +41,6 @@ mod tests {
             took: Duration::from_secs(seconds),
         };
         let text = table(&[step("fmt", "ok", 1), step("clippy", "FAILED", 1234)]);
-        assert_eq!(
-            text,
-            "fmt     ok          1.0 s\nclippy  FAILED   1234.0 s\n"
-        );
+        assert_eq!(text, "fmt     ok          1.0 s\nclippy  FAILED   1234.0 s\n");
     }
 }

@@ -84,11 +84,7 @@ impl Tally {
     }
 
     fn closing_line(&self) -> String {
-        let Self {
-            passed,
-            failed,
-            skipped,
-        } = self;
+        let Self { passed, failed, skipped } = self;
         format!("{passed} passed, {failed} failed, {skipped} skipped")
     }
 }

@@ -40,11 +40,7 @@ pub struct Finding {
 
 impl Finding {
     fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            message: message.into(),
-        }
+        Self { path: path.to_owned(), line, message: message.into() }
     }
 }
 
@@ -66,65 +62,21 @@ const fn check(
     description: &'static str,
     run: fn(&Tree) -> Vec<Finding>,
 ) -> Check {
-    Check {
-        name,
-        description,
-        run,
-    }
+    Check { name, description, run }
 }
 
 const CHECKS: [Check; 11] = [
-    check(
-        "layers",
-        "a crate uses only crates of lower layers",
-        layers::check,
-    ),
-    check(
-        "purity",
-        "layer 0 has no I/O, clock or randomness",
-        purity::check,
-    ),
-    check(
-        "environment",
-        "only the command line reads std::env",
-        environment::check,
-    ),
+    check("layers", "a crate uses only crates of lower layers", layers::check),
+    check("purity", "layer 0 has no I/O, clock or randomness", purity::check),
+    check("environment", "only the command line reads std::env", environment::check),
     check("size", "files and functions stay small", size::check),
-    check(
-        "module-names",
-        "no module is named after nothing",
-        module_names::check,
-    ),
-    check(
-        "dependencies",
-        "each stands once, with its reason",
-        dependency_table::check,
-    ),
-    check(
-        "source-text",
-        "module docs, ASCII, no leftovers",
-        source_text::check,
-    ),
-    check(
-        "dead-files",
-        "every file under src/ is compiled",
-        dead_files::check,
-    ),
-    check(
-        "documents",
-        "links work, the map is complete",
-        documents::check,
-    ),
-    check(
-        "lints",
-        "every crate has the workspace's lints",
-        lint_inheritance::check,
-    ),
-    check(
-        "whitespace",
-        "no tabs, no trailing space, 100 columns",
-        whitespace::check,
-    ),
+    check("module-names", "no module is named after nothing", module_names::check),
+    check("dependencies", "each stands once, with its reason", dependency_table::check),
+    check("source-text", "module docs, ASCII, no leftovers", source_text::check),
+    check("dead-files", "every file under src/ is compiled", dead_files::check),
+    check("documents", "links work, the map is complete", documents::check),
+    check("lints", "every crate has the workspace's lints", lint_inheritance::check),
+    check("whitespace", "no tabs, no trailing space, 100 columns", whitespace::check),
 ];
 
 /// Runs the command.

@@ -6,7 +6,7 @@
 use std::env;
 use std::sync::Arc;
 
-use orlop_storage::{Embedded, Memory, Store, embedded};
+use orlop_storage::{Embedded, Etcd, EtcdOptions, Memory, Store, embedded};
 use tempfile::TempDir;
 
 use crate::ReferenceStore;
@@ -29,6 +29,16 @@ pub async fn embedded() -> Opened<TempDir> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let store = Embedded::open(embedded::Options::new(folder.path())).expect("an empty folder");
     Some((Arc::new(store), folder))
+}
+
+/// The engine on a server of its own.
+pub async fn etcd() -> Opened<crate::etcd_server::EtcdServer> {
+    if !crate::etcd_server::etcd_available() {
+        return None;
+    }
+    let server = crate::etcd_server::EtcdServer::start().expect("an etcd server");
+    let options = EtcdOptions::new([server.endpoint()]).compact_every(None);
+    Some((Arc::new(Etcd::connect(options).await.expect("a connection")), server))
 }
 
 /// Says that an engine is not available here, which continuous integration (`CI=true`) is not

@@ -52,6 +52,8 @@ pub struct EtcdServerOptions {
     pub tls: Option<EtcdServerTls>,
     /// More arguments for etcd.
     pub arguments: Vec<String>,
+    /// Where to put the data folder; the system's place for temporary files if not said.
+    pub folder: Option<PathBuf>,
 }
 
 /// The files of a server with TLS.
@@ -107,7 +109,7 @@ impl EtcdServer {
                 arguments.push("--client-cert-auth".into());
             }
             arguments.extend(options.arguments.iter().cloned());
-            let mut process = Process::start(&etcd_binary(), arguments)?;
+            let mut process = Process::start(&etcd_binary(), arguments, options.folder.as_deref())?;
             wait_for_health(&mut process)?;
             Ok(Self { process, endpoint })
         })
@@ -201,7 +203,7 @@ impl EtcdCluster {
                 ("--heartbeat-interval", "50".into()),
                 ("--election-timeout", "500".into()),
             ]));
-            let process = Process::start(&etcd_binary(), arguments)?;
+            let process = Process::start(&etcd_binary(), arguments, None)?;
             members.push(ClusterMember { process, clients, peers });
         }
         let mut cluster = Self { members };

@@ -5,7 +5,8 @@
 //! | [`suite`] | named behaviours, one test per case and engine ([`store_suite!`]) |
 //! | [`random_ops`] | random operations, against the [`Model`] |
 //! | [`traffic`] and [`history`] | concurrent clients like Kubernetes', against linearizability and the nine guarantees of watches |
-//! | [`sim_disk`] | crashes and failures of the disk below the embedded engine |
+//! | [`sim_disk`] and [`kill_loop`] | failures of the disk, and of the process, below the embedded engine |
+//! | [`etcd_server`] | what can happen to the etcd engine's servers |
 //!
 //! [`engines`] is the one place that knows how each engine is opened, and [`ReferenceStore`] is the
 //! model as an engine of its own, which shows that the suite asks for nothing impossible.
@@ -20,7 +21,9 @@
 )]
 
 pub mod engines;
+pub mod etcd_server;
 pub mod history;
+pub mod kill_loop;
 pub mod model;
 pub mod random_ops;
 pub mod sim_disk;

@@ -136,7 +136,8 @@ impl SimDisk {
         let names = if random.random_bool(0.5) { &inner.names } else { &inner.durable_names };
         let files = inner.files.iter().map(|file| Content::synced(file.after(keep, &mut random)));
         let files = files.collect();
-        let crashed = Inner { names: names.clone(), durable_names: names.clone(), files, ..Inner::default() };
+        let crashed =
+            Inner { names: names.clone(), durable_names: names.clone(), files, ..Inner::default() };
         Self(Arc::new(Mutex::new(crashed)))
     }
 

@@ -51,7 +51,8 @@ fn content_at(truth: &Truth, revision: Revision) -> Content {
 async fn content_of(store: &Embedded, at: At) -> Content {
     let range = store.range(RangeRequest::new(KeyRange::all()).at(at)).await.unwrap();
     assert_eq!(range.count, range.records.len() as u64);
-    let version = |r: &orlop_storage::Record| (r.key().to_vec(), (r.modified(), r.value().to_vec()));
+    let version =
+        |r: &orlop_storage::Record| (r.key().to_vec(), (r.modified(), r.value().to_vec()));
     range.records.iter().map(version).collect()
 }
 
@@ -85,7 +86,9 @@ async fn record(store: Arc<Embedded>, until: Arc<AtomicU64>) -> Truth {
                     truth.entry(event.revision()).or_default().push(event.clone());
                 }
             }
-            Delivery::Progress(revision) if revision.0 >= until.load(Ordering::SeqCst) => return truth,
+            Delivery::Progress(revision) if revision.0 >= until.load(Ordering::SeqCst) => {
+                return truth;
+            }
             Delivery::Progress(_) => {}
         }
     }

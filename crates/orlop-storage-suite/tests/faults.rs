@@ -198,7 +198,10 @@ async fn missing_and_cut_files_are_noticed() {
     let snapshot = disk.files().into_iter().find(|(name, _)| name.ends_with(".snapshot")).unwrap();
     let refuses = |broken: &SimDisk, what: &str| {
         let error = Embedded::open(options(broken)).err().unwrap_or_else(|| panic!("{what}"));
-        assert!(matches!(error, OpenError::Damaged { .. } | OpenError::Unsuitable { .. }), "{error}");
+        assert!(
+            matches!(error, OpenError::Damaged { .. } | OpenError::Unsuitable { .. }),
+            "{error}"
+        );
     };
     let without = |name: &str| {
         let broken = disk.copy();

@@ -43,7 +43,7 @@
 mod clock;
 pub mod embedded;
 mod error;
-//mod etcd;
+mod etcd;
 mod hub;
 mod key_range;
 mod memory;
@@ -60,7 +60,7 @@ mod write;
 pub use clock::{Clock, SystemClock};
 pub use embedded::Embedded;
 pub use error::{Error, WatchEnd};
-//pub use etcd::{Etcd, EtcdOptions};
+pub use etcd::{Etcd, EtcdOptions};
 pub use key_range::KeyRange;
 pub use memory::Memory;
 pub use read::{At, Get, Range, RangeRequest, Select};

@@ -1,6 +1,11 @@
 //! The two numbers of the contract that must not be mixed up.
 
 use std::fmt;
+use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use crate::Error;
 
 /// A point in the history of the store: the number of the transaction that made it.
 ///
@@ -27,13 +32,26 @@ impl fmt::Display for Revision {
 
 /// A lease: records written under it are deleted when it expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LeaseId(pub std::num::NonZeroU64);
+pub struct LeaseId(pub NonZeroU64);
 
 impl LeaseId {
+    /// The shortest and the longest life of a lease.
+    const TTL: RangeInclusive<Duration> =
+        Duration::from_secs(1)..=Duration::from_secs(365 * 24 * 60 * 60);
+
+    /// What every engine refuses in the same words.
+    pub(crate) fn validate_ttl(ttl: Duration) -> Result<(), Error> {
+        if Self::TTL.contains(&ttl) {
+            return Ok(());
+        }
+        let reason = format!("a lease of {ttl:?} is not between a second and 365 days");
+        Err(Error::Invalid { reason })
+    }
+
     /// The lease with this number; zero stands for "no lease" on the wire and on disk.
     #[must_use]
     pub fn from_number(number: u64) -> Option<Self> {
-        std::num::NonZeroU64::new(number).map(Self)
+        NonZeroU64::new(number).map(Self)
     }
 
     /// The number of an optional lease as it stands on the wire and on disk.

@@ -42,12 +42,7 @@ fn reach(tree: &Tree, path: &str, is_root: bool, reached: &mut BTreeSet<String>)
         match module {
             Module::Named(name) => {
                 reach(tree, &join(&below, &format!("{name}.rs")), false, reached);
-                reach(
-                    tree,
-                    &join(&below, &format!("{name}/mod.rs")),
-                    false,
-                    reached,
-                );
+                reach(tree, &join(&below, &format!("{name}/mod.rs")), false, reached);
             }
             // A file with its own path has its modules beside it, like a root.
             Module::At(path) => reach(tree, &join(folder, &path), true, reached),
@@ -72,11 +67,7 @@ fn declared(text: &str) -> Vec<Module> {
     let mut at = None;
     for (raw, line) in text.lines().zip(halves.code.lines()) {
         let indentation = line.len() - line.trim_start().len();
-        if line.trim() == "}"
-            && around
-                .last()
-                .is_some_and(|(column, _)| *column == indentation)
-        {
+        if line.trim() == "}" && around.last().is_some_and(|(column, _)| *column == indentation) {
             around.pop();
         }
         if line.trim_start().starts_with("#[path") {

@@ -8,11 +8,8 @@ const TABLE: &str = "workspace.dependencies";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let root = Manifest::parse(tree.files.get(ROOT).map_or("", String::as_str));
-    let members: Vec<(String, Manifest)> = tree
-        .packages
-        .iter()
-        .map(|package| tree.manifest_of(package))
-        .collect();
+    let members: Vec<(String, Manifest)> =
+        tree.packages.iter().map(|package| tree.manifest_of(package)).collect();
     let mut findings = check_table(&root, &members);
     for (path, manifest) in &members {
         findings.extend(check_member(path, manifest));
@@ -26,17 +23,11 @@ fn check_table(root: &Manifest, members: &[(String, Manifest)]) -> Vec<Finding> 
         entries.any(|entry| is_dependency(entry) && entry.dependency() == name)
     };
     let mut findings = Vec::new();
-    for entry in root
-        .entries
-        .iter()
-        .filter(|entry| entry.section.starts_with(TABLE))
-    {
+    for entry in root.entries.iter().filter(|entry| entry.section.starts_with(TABLE)) {
         let name = entry.dependency();
         let mut found = |message: String| findings.push(Finding::new(ROOT, entry.line, message));
         if entry.section != TABLE {
-            found(format!(
-                "write {name} as one entry of [{TABLE}], with its reason"
-            ));
+            found(format!("write {name} as one entry of [{TABLE}], with its reason"));
             continue;
         }
         if entry.comment.as_deref().unwrap_or_default().is_empty() {

@@ -8,9 +8,8 @@ const MAP_LINES_MAX: usize = 400;
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let missing = REQUIRED.iter().filter(|path| !tree.paths.contains(**path));
-    let mut findings: Vec<Finding> = missing
-        .map(|path| Finding::new(path, 1, "the repository has no such file"))
-        .collect();
+    let mut findings: Vec<Finding> =
+        missing.map(|path| Finding::new(path, 1, "the repository has no such file")).collect();
     if let Some(map) = tree.files.get(MAP) {
         findings.extend(check_map(map, tree));
     }

@@ -9,11 +9,7 @@ use super::{Finding, Tree, rust_source};
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let is_below = |name: &str| layers::layer(name).is_some_and(|layer| layer < Layer::CommandLine);
-    for package in tree
-        .packages
-        .iter()
-        .filter(|package| is_below(&package.name))
-    {
+    for package in tree.packages.iter().filter(|package| is_below(&package.name)) {
         for (path, text) in tree.sources_of(package) {
             if rust_source::is_test_file(path) {
                 continue;

@@ -67,11 +67,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             continue;
         };
         findings.extend(check_folder(package, &path));
-        for used in package
-            .dependencies
-            .iter()
-            .filter(|used| is_ours(&used.name))
-        {
+        for used in package.dependencies.iter().filter(|used| is_ours(&used.name)) {
             if let Some(message) = violation((&package.name, user), &used.name, used.is_dev) {
                 findings.push(Finding::new(&path, manifest.line_of(&used.name), message));
             }
@@ -82,10 +78,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 fn check_folder(package: &Package, path: &str) -> Option<Finding> {
     let folder = package.folder.strip_prefix("crates/")?;
-    let message = format!(
-        "crate {} is in folder {folder}: name them alike",
-        package.name
-    );
+    let message = format!("crate {} is in folder {folder}: name them alike", package.name);
     (folder != package.name).then(|| Finding::new(path, 1, message))
 }
 
@@ -129,11 +122,7 @@ mod tests {
 
     #[test]
     fn lower_layers_may_be_used() {
-        check_one(
-            "orlop-runtime",
-            &["orlop-client", "orlop-kinds", "tokio"],
-            &[],
-        );
+        check_one("orlop-runtime", &["orlop-client", "orlop-kinds", "tokio"], &[]);
         check_one("orlop-apiserver", &["orlop-storage"], &[]);
         check_one("orlop-cli", &["orlop-storage", "orlop-apiserver"], &[]);
     }

@@ -56,10 +56,7 @@ impl Manifest {
         let names = |entry: &&Entry| {
             entry.section.contains("dependencies") && entry.dependency() == dependency
         };
-        self.entries
-            .iter()
-            .find(names)
-            .map_or(1, |entry| entry.line)
+        self.entries.iter().find(names).map_or(1, |entry| entry.line)
     }
 }
 

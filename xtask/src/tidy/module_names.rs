@@ -2,9 +2,8 @@
 
 use super::{Finding, Tree, rust_source};
 
-const BANNED: [&str; 9] = [
-    "util", "utils", "helper", "helpers", "common", "misc", "base", "types", "handlers",
-];
+const BANNED: [&str; 9] =
+    ["util", "utils", "helper", "helpers", "common", "misc", "base", "types", "handlers"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();

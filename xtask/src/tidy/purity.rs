@@ -47,10 +47,7 @@ fn check_file(path: &str, text: &str) -> Vec<Finding> {
     }
     findings.sort_unstable();
     findings.dedup();
-    findings
-        .into_iter()
-        .map(|(line, name)| Finding::new(path, line, message(name)))
-        .collect()
+    findings.into_iter().map(|(line, name)| Finding::new(path, line, message(name))).collect()
 }
 
 fn message(name: &str) -> String {
@@ -78,12 +75,9 @@ mod tests {
     #[test]
     fn only_layer_zero_is_asked() {
         let text = "use std::fs;\n";
-        let mut tree = tree(&[
-            ("crates/orlop-cel/src/lib.rs", text),
-            ("crates/orlop-node/src/lib.rs", text),
-        ]);
-        tree.packages
-            .push(package("orlop-cel", &["rand", "dev:tokio"]));
+        let mut tree =
+            tree(&[("crates/orlop-cel/src/lib.rs", text), ("crates/orlop-node/src/lib.rs", text)]);
+        tree.packages.push(package("orlop-cel", &["rand", "dev:tokio"]));
         tree.packages.push(package("orlop-node", &["tokio"]));
         let paths: Vec<String> = check(&tree).into_iter().map(|found| found.path).collect();
         let expect = ["crates/orlop-cel/Cargo.toml", "crates/orlop-cel/src/lib.rs"];

@@ -13,20 +13,13 @@ pub(super) struct Halves {
 
 /// Splits a source file.
 pub(super) fn split(text: &str) -> Halves {
-    let mut splitter = Splitter {
-        text: text.as_bytes(),
-        at: 0,
-        code: Vec::new(),
-        comments: Vec::new(),
-    };
+    let mut splitter =
+        Splitter { text: text.as_bytes(), at: 0, code: Vec::new(), comments: Vec::new() };
     while splitter.at < text.len() {
         splitter.step();
     }
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Halves {
-        code: text(splitter.code),
-        comments: text(splitter.comments),
-    }
+    Halves { code: text(splitter.code), comments: text(splitter.comments) }
 }
 
 /// The code before the unit tests: up to `#[cfg(test)]` on a module written in place.
@@ -201,11 +194,7 @@ fn character(text: &[u8]) -> usize {
         [_, first, rest @ ..] => {
             // The bytes of one character: the first, and its continuation bytes.
             let more = rest.iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
-            if *first != b'\'' && rest.get(more) == Some(&b'\'') {
-                more + 3
-            } else {
-                1
-            }
+            if *first != b'\'' && rest.get(more) == Some(&b'\'') { more + 3 } else { 1 }
         }
         _ => 1,
     }
@@ -225,11 +214,7 @@ mod tests {
     #[test]
     fn comments_and_code_are_told_apart() {
         check("a // b", "a", "// b");
-        check(
-            "a /* b /* c */ d */ e",
-            "a                   e",
-            "/* b /* c */ d */",
-        );
+        check("a /* b /* c */ d */ e", "a                   e", "/* b /* c */ d */");
         check("\"// no\" + 1", "\"     \" + 1", "");
         check(r#""\"// no" + 1"#, r#""       " + 1"#, "");
         check("r#\"a\"b\"# // c", "r#     #", "// c");

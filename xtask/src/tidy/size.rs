@@ -41,20 +41,13 @@ fn measure(path: &str, text: &str, measured: &mut BTreeMap<String, Measured>) {
         path: path.to_owned(),
         line: 1,
         lines: text.lines().count(),
-        limit: if is_index {
-            INDEX_LINES_MAX
-        } else {
-            FILE_LINES_MAX
-        },
+        limit: if is_index { INDEX_LINES_MAX } else { FILE_LINES_MAX },
     };
     measured.insert(path.to_owned(), file);
     for function in functions(text) {
         let name = format!("{path}:{}", function.name);
         // Of functions with the same name in one file, the largest counts.
-        if measured
-            .get(&name)
-            .is_some_and(|other| other.lines >= function.lines)
-        {
+        if measured.get(&name).is_some_and(|other| other.lines >= function.lines) {
             continue;
         }
         let function = Measured {
@@ -86,18 +79,13 @@ fn compare(measured: &BTreeMap<String, Measured>, ratchet: &str) -> Vec<Finding>
                 found(&format!("{name} is small enough now: remove the entry"));
             }
             Some(now) if now.lines < lines => {
-                found(&format!(
-                    "{name} has {} lines now: lower the entry",
-                    now.lines
-                ));
+                found(&format!("{name} has {} lines now: lower the entry", now.lines));
             }
             Some(_) => {}
         }
     }
     for (name, now) in measured {
-        let limit = known
-            .get(name.as_str())
-            .map_or(now.limit, |lines| now.limit.max(*lines));
+        let limit = known.get(name.as_str()).map_or(now.limit, |lines| now.limit.max(*lines));
         if now.lines > limit {
             let message = format!("{name} has {} lines, at most {limit}: split it", now.lines);
             findings.push(Finding::new(&now.path, now.line, message));
@@ -176,10 +164,7 @@ mod tests {
 
     fn check_functions(text: &str, expect: &[(&str, usize, usize)]) {
         let functions = functions(text);
-        let found: Vec<_> = functions
-            .iter()
-            .map(|f| (f.name, f.line, f.lines))
-            .collect();
+        let found: Vec<_> = functions.iter().map(|f| (f.name, f.line, f.lines)).collect();
         assert_eq!(found, expect, "{text}");
     }
 
@@ -190,17 +175,11 @@ mod tests {
             "pub(crate) async fn a(\n    b: u8,\n) -> u8\n{\n    b\n}\n",
             &[("a", 1, 6)],
         );
-        check_functions(
-            "trait T {\n    fn a(\n        &self,\n    );\n    fn b();\n}\n",
-            &[],
-        );
+        check_functions("trait T {\n    fn a(\n        &self,\n    );\n    fn b();\n}\n", &[]);
         let nested = "impl T {\n    fn a() {\n        fn b() {\n        }\n    }\n}\n";
         check_functions(nested, &[("a", 2, 4), ("b", 3, 2)]);
         check_functions("let f: fn (u8) = x;\n// fn a() {\nuse_fn (x);\n", &[]);
-        check_functions(
-            "extern \"C\" fn a() {\n    r\"\n}\n\";\n}\n",
-            &[("a", 1, 5)],
-        );
+        check_functions("extern \"C\" fn a() {\n    r\"\n}\n\";\n}\n", &[("a", 1, 5)]);
     }
 
     fn check_sizes(function_lines: usize, ratchet: &str, expect: &[&str]) {
@@ -213,11 +192,7 @@ mod tests {
     #[test]
     fn limits_hold() {
         check_sizes(70, "", &[]);
-        check_sizes(
-            71,
-            "",
-            &["a.rs:1: a.rs:long has 71 lines, at most 70: split it"],
-        );
+        check_sizes(71, "", &["a.rs:1: a.rs:long has 71 lines, at most 70: split it"]);
         let expect = [
             "a.rs:1: a.rs has 801 lines, at most 800: split it",
             "a.rs:1: a.rs:long has 801 lines, at most 70: split it",

@@ -10,9 +10,7 @@ const MACROS: [&str; 3] = ["todo!", "unimplemented!", "dbg!"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let files = tree.rust_files();
-    files
-        .flat_map(|(path, text)| check_file(path, text))
-        .collect()
+    files.flat_map(|(path, text)| check_file(path, text)).collect()
 }
 
 fn check_file(path: &str, text: &str) -> Vec<Finding> {
@@ -26,24 +24,12 @@ fn check_file(path: &str, text: &str) -> Vec<Finding> {
     let halves = halves.code.lines().zip(halves.comments.lines());
     for (index, (line, (code, comment))) in text.lines().zip(halves).enumerate() {
         if !line.is_ascii() {
-            found(
-                index + 1,
-                "not ASCII: write `\\u{..}` or another word".to_owned(),
-            );
+            found(index + 1, "not ASCII: write `\\u{..}` or another word".to_owned());
         }
-        for marker in MARKERS
-            .iter()
-            .filter(|marker| is_unfollowed(comment, marker))
-        {
-            found(
-                index + 1,
-                format!("{marker} without an issue: write `TODO(#123)`"),
-            );
+        for marker in MARKERS.iter().filter(|marker| is_unfollowed(comment, marker)) {
+            found(index + 1, format!("{marker} without an issue: write `TODO(#123)`"));
         }
-        for name in MACROS
-            .iter()
-            .filter(|name| rust_source::has_word(code, name))
-        {
+        for name in MACROS.iter().filter(|name| rust_source::has_word(code, name)) {
             found(index + 1, format!("`{name}` does not land"));
         }
     }
@@ -54,9 +40,7 @@ fn check_file(path: &str, text: &str) -> Vec<Finding> {
 fn is_unfollowed(comment: &str, marker: &str) -> bool {
     rust_source::word_columns(comment, marker).any(|at| {
         let rest = &comment[at + marker.len()..];
-        let issue = rest
-            .strip_prefix("(#")
-            .and_then(|rest| rest.split_once(')'));
+        let issue = rest.strip_prefix("(#").and_then(|rest| rest.split_once(')'));
         issue.is_none_or(|(number, _)| number.parse::<u64>().is_err())
     })
 }

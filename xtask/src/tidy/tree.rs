@@ -150,11 +150,7 @@ fn relative(root: &Path, path: &str) -> String {
 }
 
 pub(super) fn join(folder: &str, name: &str) -> String {
-    if folder.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{folder}/{name}")
-    }
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
 fn ending(path: &str) -> &str {

@@ -6,9 +6,7 @@ const COLUMNS_MAX: usize = 100;
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let files = tree.files_ending(&["rs", "md", "toml"]);
-    files
-        .flat_map(|(path, text)| check_file(path, text))
-        .collect()
+    files.flat_map(|(path, text)| check_file(path, text)).collect()
 }
 
 fn check_file(path: &str, text: &str) -> Vec<Finding> {

@@ -29,8 +29,14 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts etcd; folder, metrics and logs are added to the arguments.
-    pub(super) fn start(binary: &Path, mut arguments: Vec<String>) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("orlop-etcd-").tempdir()?;
+    pub(super) fn start(
+        binary: &Path,
+        mut arguments: Vec<String>,
+        parent: Option<&Path>,
+    ) -> Result<Self> {
+        let mut folder = tempfile::Builder::new();
+        folder.prefix("orlop-etcd-");
+        let folder = parent.map_or_else(|| folder.tempdir(), |parent| folder.tempdir_in(parent))?;
         let metrics = free_port()?;
         let data = folder.path().join("data");
         arguments.extend(["--data-dir".into(), data.display().to_string()]);

@@ -15,19 +15,12 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// The shortest and the longest life of a lease.
-    const TTL: std::ops::RangeInclusive<Duration> =
-        Duration::from_secs(1)..=Duration::from_secs(365 * 24 * 60 * 60);
-
     /// A lease with a random id that ends `ttl` from now.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a `ttl` that is too short or too long.
     pub(crate) fn new(ttl: Duration, now: Duration) -> Result<Self, Error> {
-        if !Self::TTL.contains(&ttl) {
-            let reason = format!("a lease of {ttl:?} is not between a second and a year");
-            return Err(Error::Invalid { reason });
-        }
+        LeaseId::validate_ttl(ttl)?;
         let random = getrandom::u64().map_err(|error| Error::Unavailable {
             reason: format!("no randomness for a lease: {error}"),
         })?;
