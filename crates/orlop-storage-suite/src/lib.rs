@@ -4,8 +4,8 @@
 //! |---|---|
 //! | [`suite`] | named behaviours, one test per case and engine ([`store_suite!`]) |
 //! | [`random_ops`] | random operations, against the [`Model`] |
-//! | [`traffic`] and [`history`] | concurrent clients like Kubernetes', against linearizability and the nine guarantees of watches |
-//! | [`sim_disk`] and [`kill_loop`] | failures of the disk, and of the process, below the embedded engine |
+//! | [`traffic`] and [`history`] | many clients, against linearizability and watch guarantees |
+//! | [`sim_disk`] and [`kill_loop`] | disks and processes that fail under an engine |
 //! | [`etcd_server`] | what can happen to the etcd engine's servers |
 //!
 //! [`engines`] is the one place that knows how each engine is opened, and [`ReferenceStore`] is the

@@ -1,10 +1,10 @@
 //! Traffic like that of Kubernetes, by many clients at once, recorded for the checkers.
 //!
 //! The mix is that of etcd's robustness tests (tests/robustness/traffic/kubernetes.go): clients
-//! list, read, update what they have read and retry on conflict, and now and then create and delete;
-//! watchers list, watch after the list, lose their watch and resume; somebody compacts. Some
-//! transactions write two keys, which Kubernetes does not do, so that there is something to be
-//! delivered whole.
+//! list, read, update what they have read and retry on conflict, and now and then create and
+//! delete; watchers list, watch after the list, lose their watch and resume; somebody compacts.
+//! Some transactions write two keys, which Kubernetes does not do, so that there is something to
+//! be delivered whole.
 //!
 //! The seed decides what each client does; what they see of each other, and so the history, is up
 //! to the scheduler.

@@ -77,3 +77,8 @@ fn embedded_is_linearizable() {
 fn embedded_is_linearizable_when_all_want_the_same_keys() {
     check(engines::embedded, &crowded());
 }
+
+#[test]
+fn etcd_is_linearizable() {
+    check(engines::etcd, &Traffic::default());
+}

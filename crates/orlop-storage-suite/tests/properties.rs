@@ -54,3 +54,8 @@ fn memory_answers_as_the_model() {
 fn embedded_answers_as_the_model() {
     check(engines::embedded, 100);
 }
+
+#[test]
+fn etcd_answers_as_the_model() {
+    check(engines::etcd, 5);
+}

@@ -275,8 +275,8 @@ fn real_time(history: &History) -> Result<Vec<(&Call, Revision)>, Violation> {
             Some(seen) if seen < floor => {
                 let client = call.client;
                 return violation(format!(
-                    "client {client} was answered revision {seen}, but {floor} had been seen before \
-                     it asked: {:?}",
+                    "client {client} was answered revision {seen}, but {floor} had been seen \
+                     before it asked: {:?}",
                     call.request
                 ));
             }
