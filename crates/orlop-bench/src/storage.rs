@@ -17,7 +17,7 @@ use crate::Options;
 use crate::report::Report;
 
 /// How many clients write at the same time.
-const WRITERS: [usize; 3] = [1, 8, 64];
+const WRITERS: [usize; 1] = [64];
 /// The bytes of a value.
 const VALUE_BYTES: usize = 1024;
 
@@ -93,5 +93,6 @@ fn ratios(bench: &mut Bench) {
 
 /// Opens the embedded engine as the product does.
 fn open(folder: &std::path::Path) -> anyhow::Result<Embedded> {
-    Ok(Embedded::open(embedded::Options::new(folder))?)
+    let mut o = embedded::Options::new(folder); if std::env::var("NOSNAP").is_ok() { o.snapshot_log_bytes = 1<<40; } if std::env::var("BIGSEG").is_ok() { o.segment_bytes = 1<<30; }
+    Ok(Embedded::open(o)?)
 }

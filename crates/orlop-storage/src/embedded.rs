@@ -15,6 +15,8 @@
 //! batches, writes each batch as one frame, syncs, shows the state and answers. Readers take the
 //! shown state and meet nobody. The format of the files is in `docs/storage-format.md`.
 
+mod background;
+mod batch;
 mod checksum;
 mod committer;
 pub mod disk;
@@ -22,6 +24,7 @@ mod entry;
 mod frame;
 mod identity;
 mod log;
+mod log_writer;
 pub mod maintenance;
 mod names;
 mod open_error;
@@ -34,7 +37,7 @@ mod snapshots;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -42,13 +45,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::{oneshot, watch};
 
+use self::batch::Batch;
 use self::committer::Committer;
 use self::disk::{Disk, Folder, Open};
-use self::frame::FrameBuffer;
 use self::log::Log;
+use self::log_writer::{LogThread, LogWriter};
 pub use self::open_error::OpenError;
 pub use self::options::Options;
-use self::queue::{Queue, Reply, Request};
+use self::queue::{LogStatus, Queue, Reply, Request};
 pub use self::recover::{Facts, Progress};
 use self::recover::{Recovered, io_error};
 use self::snapshots::Snapshots;
@@ -117,21 +121,29 @@ impl Embedded {
         let hub = Hub::new(state.clone(), options.watch_buffer_events);
         let queue = Arc::new(Queue::default());
         let (fan_out, fanned) = sync_channel(FAN_OUT_BATCHES);
-        let snapshot_bytes = facts.snapshot_bytes;
+        let writer = Arc::new(Mutex::new(LogWriter {
+            log: Log::new(disk.clone(), secret, options.segment_bytes, end),
+            snapshots: Snapshots::new(disk, options.snapshot_log_bytes, facts.snapshot_bytes),
+            hub: hub.clone(),
+            fan_out,
+        }));
+        let (batches, written) = sync_channel(1);
+        let (give_back, done) = sync_channel(1);
         let committer = Committer {
             queue: queue.clone(),
             hub: hub.clone(),
             clock: options.clock.clone(),
-            log: Log::new(disk.clone(), secret, options.segment_bytes, end),
-            snapshots: Snapshots::new(disk, options.snapshot_log_bytes, snapshot_bytes),
             retention: Retention::new(options.history),
-            state,
-            frame: FrameBuffer::new(),
-            fan_out,
+            writer: writer.clone(),
+            log_thread: LogThread { batches, done },
+            batch: Batch::new(state),
             unsealed: false,
             sweeping: false,
-            company: 0,
-            sync_time: Duration::ZERO,
+            swept: false,
+        };
+        let logging = {
+            let queue = queue.clone();
+            spawn("orlop-log", move || write_log(&writer, &queue, &written, &give_back))
         };
         let (failed, failure) = watch::channel(None);
         let committing = {
@@ -142,7 +154,7 @@ impl Embedded {
             let hub = hub.clone();
             spawn("orlop-watch", move || fanned.iter().for_each(|commits| hub.fan_out(&commits)))
         };
-        let running = Running { threads: vec![committing, fanning], _lock: lock };
+        let running = Running { threads: vec![committing, logging, fanning], _lock: lock };
         let running = Mutex::new(Some(running));
         Self { hub, queue, clock: options.clock.clone(), facts, failure, running }
     }
@@ -219,6 +231,25 @@ fn clean_up(disk: &dyn Disk, recovered: &Recovered) -> Result<(), OpenError> {
         disk.remove(&name).map_err(|source| io_error(disk, "remove", &name, source))?;
     }
     disk.sync_names().map_err(|source| io_error(disk, "sync", "", source))
+}
+
+/// Writes batches until the committer has ended.
+fn write_log(
+    writer: &Mutex<LogWriter>,
+    queue: &Queue,
+    batches: &Receiver<Batch>,
+    give_back: &SyncSender<Batch>,
+) {
+    for mut batch in batches {
+        let write = || writer.lock().unwrap_or_else(PoisonError::into_inner).write(&mut batch);
+        let written = std::panic::catch_unwind(AssertUnwindSafe(write));
+        let status =
+            written.unwrap_or_else(|_| LogStatus::Broken("the log's thread panicked".into()));
+        queue.set_log(status);
+        batch.clear();
+        // Its memory is used again if the committer has not got other memory by now.
+        let _ = give_back.try_send(batch);
+    }
 }
 
 /// Runs the committer, and ends everything with it.

@@ -19,15 +19,20 @@ struct Head {
     created: Revision,
     modified: Revision,
     lease: Option<LeaseId>,
-    /// The slice behind the head is the key, this long, and then the value.
-    key_length: usize,
+    /// The slice behind the head is the key, this long, then the value, and then zeros up to a
+    /// multiple of [`PADDING`].
+    key_length: u32,
+    value_length: u32,
 }
+
+/// Allocators are quick with sizes that are multiples of the alignment.
+const PADDING: usize = 8;
 
 impl Record {
     /// A record of `key` with `value`, created and last changed at the given revisions.
     ///
     /// # Panics
-    /// If `created` is later than `modified`.
+    /// If `created` is later than `modified`, or key or value are longer than 4 GiB.
     #[must_use]
     pub fn new(
         key: &[u8],
@@ -37,20 +42,27 @@ impl Record {
         lease: Option<LeaseId>,
     ) -> Self {
         assert!(created <= modified, "a record is created before it is modified");
-        let head = Head { created, modified, lease, key_length: key.len() };
-        Self(ThinArc::from_header_and_slice(head, &[key, value].concat()))
+        let length = |bytes: &[u8]| u32::try_from(bytes.len()).expect("a transaction is bounded");
+        let (key_length, value_length) = (length(key), length(value));
+        let mut bytes = Vec::with_capacity(key.len() + value.len() + PADDING);
+        bytes.extend_from_slice(key);
+        bytes.extend_from_slice(value);
+        bytes.resize(bytes.len().next_multiple_of(PADDING), 0);
+        let head = Head { created, modified, lease, key_length, value_length };
+        Self(ThinArc::from_header_and_slice(head, &bytes))
     }
 
     /// The key.
     #[must_use]
     pub fn key(&self) -> &[u8] {
-        &self.0.slice[..self.head().key_length]
+        &self.0.slice[..self.head().key_length as usize]
     }
 
     /// The value.
     #[must_use]
     pub fn value(&self) -> &[u8] {
-        &self.0.slice[self.head().key_length..]
+        let Head { key_length, value_length, .. } = *self.head();
+        &self.0.slice[key_length as usize..][..value_length as usize]
     }
 
     /// The value as shared bytes: no copy, the record lives as long as they do.

@@ -1,70 +1,48 @@
-//! The one thread that writes.
+//! The one thread that changes the state.
 //!
-//! Each round: take all waiting requests, apply them to the working state, write one frame, sync
-//! once, show the state, answer. Nothing is answered before it is durable, not even a conflict,
-//! because a conflict too tells of records that may be in the same batch.
+//! It applies requests to the working state and gathers what they did in a batch. When the log is
+//! idle it gets the batch; while the log syncs, the next batch grows. A lonely request is written
+//! by the committer itself, which saves it a change of threads.
 //!
-//! Between batches it does what else changes the state: ending leases, giving up history, starting
-//! snapshots. All of it in steps that a writer does not notice.
+//! Beside requests it does what else changes the state: ending leases and giving up history, in
+//! steps that a writer does not notice.
 
-use std::sync::Arc;
-use std::sync::mpsc::SyncSender;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use tokio::sync::oneshot;
-
+use super::batch::{Answer, Batch};
 use super::entry;
-use super::frame::FrameBuffer;
-use super::log::{AppendError, Log};
-use super::queue::{Patience, Queue, Reply, Request};
-use super::snapshots::Snapshots;
+use super::log_writer::{LogThread, LogWriter};
+use super::queue::{LogStatus, Queue, Request, Turn, Wanted};
 use crate::hub::Hub;
 use crate::retention::Retention;
-use crate::state::{Commit, State};
-use crate::{Clock, Error, LeaseId, Outcome};
+use crate::state::State;
+use crate::{Clock, Error};
 
 /// How many commits are swept out of the history in one round.
-const SWEEP_COMMITS: usize = 256;
+const SWEEP_COMMITS: usize = 128;
 /// How long the committer sleeps at most.
 const IDLE: Duration = Duration::from_millis(200);
-/// The longest wait for company.
-const LINGER_MAX: Duration = Duration::from_micros(300);
+/// The most bytes of a batch, unless a single request is larger.
+const BATCH_BYTES: usize = 1 << 20;
 
 /// Everything the committer owns.
 pub(super) struct Committer {
     pub(super) queue: Arc<Queue>,
     pub(super) hub: Arc<Hub>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) log: Log,
-    pub(super) snapshots: Snapshots,
     pub(super) retention: Retention,
-    /// The state with everything that was ever answered; between rounds it is the shown one.
-    pub(super) state: State,
-    pub(super) frame: FrameBuffer,
-    /// Where commits go to be told to the watchers.
-    pub(super) fan_out: SyncSender<Vec<Commit>>,
+    /// For a lonely request; otherwise the log's thread holds it.
+    pub(super) writer: Arc<Mutex<LogWriter>>,
+    pub(super) log_thread: LogThread,
+    /// The batch that grows, and the working state.
+    pub(super) batch: Batch,
     /// Whether the last frame is not known to be followed by another.
     pub(super) unsealed: bool,
     /// Whether there is more history to sweep out.
     pub(super) sweeping: bool,
-    /// How many writers there seem to be.
-    pub(super) company: usize,
-    /// How long a sync takes, smoothed.
-    pub(super) sync_time: Duration,
-}
-
-/// Answers that wait for the sync.
-enum Answer {
-    Commit(Reply<Outcome>, Result<Outcome, Error>),
-    Compact(Reply<()>, Result<(), Error>),
-    Grant(Reply<LeaseId>, Result<LeaseId, Error>),
-}
-
-/// What a batch has done to the working state.
-#[derive(Default)]
-struct Batch {
-    answers: Vec<Answer>,
-    commits: Vec<Commit>,
+    /// Whether some was swept out since the state was last shown.
+    pub(super) swept: bool,
 }
 
 impl Committer {
@@ -72,181 +50,132 @@ impl Committer {
     pub(super) fn run(mut self) -> Option<String> {
         let mut requests = Vec::new();
         loop {
-            let linger = (self.sync_time / 2).min(LINGER_MAX);
-            let patience = Patience { idle: self.idle(), company: self.company, linger };
-            let open = self.queue.take(&mut requests, &patience);
-            let idle = requests.is_empty();
-            let done = match self.round(&mut requests) {
-                Ok(()) if idle => self.seal(),
-                done => done,
-            };
-            if let Err(reason) = done {
+            let Turn { log, ended } = self.queue.take(&mut requests, &self.wanted());
+            let idle = requests.is_empty() && log == LogStatus::Idle;
+            if let LogStatus::Broken(reason) = log {
+                self.batch.refuse(|| Error::Stopped { reason: reason.clone() });
                 return Some(reason);
             }
-            if !open {
-                return self.seal().err();
+            if log == LogStatus::NoSpace {
+                self.roll_back();
+            }
+            requests.drain(..).for_each(|request| self.serve(request));
+            self.look_after_time();
+            if idle && self.batch.is_empty() && !self.sweeping {
+                if ended && !self.unsealed {
+                    return None;
+                }
+                self.rest();
+            }
+            if log != LogStatus::Busy {
+                self.hand_over();
             }
         }
     }
 
-    /// How long there is nothing to do unless a request comes.
-    fn idle(&self) -> Duration {
-        if self.sweeping {
-            return Duration::ZERO;
-        }
-        let now = self.clock.now();
-        match self.state.next_deadline() {
-            Some(deadline) => deadline.saturating_sub(now).min(IDLE),
+    fn wanted(&self) -> Wanted {
+        let time = match self.batch.state.next_deadline() {
+            _ if self.sweeping => Duration::ZERO,
+            Some(deadline) => deadline.saturating_sub(self.clock.now()).min(IDLE),
             None => IDLE,
-        }
+        };
+        let room = BATCH_BYTES.saturating_sub(self.batch.frame.payload_length());
+        Wanted { time, has_batch: !self.batch.is_empty(), room }
     }
 
-    /// One batch, from the requests to their answers.
-    fn round(&mut self, requests: &mut Vec<Request>) -> Result<(), String> {
-        self.frame.clear();
-        let mut batch = Batch::default();
-        for request in requests.drain(..) {
-            self.serve(request, &mut batch);
-        }
-        self.look_after_time(&mut batch);
-        let swept = self.state.sweep(SWEEP_COMMITS);
-        self.sweeping = swept == SWEEP_COMMITS;
-        if self.frame.payload_length() == 0 {
-            if swept > 0 {
-                self.hub.show(self.state.clone());
-            }
-            batch.answers.into_iter().for_each(Answer::send);
-            return Ok(());
-        }
-        let begin = Instant::now();
-        match self.log.append(&mut self.frame, self.state.revision()) {
-            Ok(()) => {}
-            Err(AppendError::NoSpace) => {
-                self.state = State::clone(&self.hub.state());
-                batch.answers.into_iter().for_each(Answer::send_no_space);
-                return Ok(());
-            }
-            Err(AppendError::Broken(reason)) => {
-                batch.answers.into_iter().for_each(|answer| answer.send_stopped(&reason));
-                return Err(reason);
-            }
-        }
-        self.sync_time = (self.sync_time * 7 + begin.elapsed()) / 8;
-        // Whoever waits now could not be in this batch, and whoever is answered may come back.
-        self.company = batch.answers.len() + self.queue.len();
-        self.unsealed = true;
-        self.publish(batch);
-        self.snapshots.start_if_due(&self.log, &self.state, &self.queue);
-        Ok(())
-    }
-
-    fn serve(&mut self, request: Request, batch: &mut Batch) {
-        let answer = match request {
+    fn serve(&mut self, request: Request) {
+        let Batch { frame, state, commits, answers, .. } = &mut self.batch;
+        answers.push(match request {
             Request::Commit(txn, reply) => {
-                let outcome = self.state.apply(&txn).map(|applied| {
+                let outcome = state.apply(&txn).map(|applied| {
                     if let Some(commit) = applied.commit {
-                        entry::write_commit(&mut self.frame, &commit);
-                        batch.commits.push(commit);
+                        entry::write_commit(frame, &commit);
+                        commits.push(commit);
                     }
                     applied.outcome
                 });
                 Answer::Commit(reply, outcome)
             }
             Request::Compact(revision, reply) => {
-                let done = self.state.compact(revision);
+                let done = state.compact(revision);
                 if done.is_ok() {
-                    entry::write_compacted(&mut self.frame, revision);
+                    entry::write_compacted(frame, revision);
                 }
                 Answer::Compact(reply, done)
             }
             Request::Grant(lease, reply) => {
-                self.state.grant(lease);
-                entry::write_granted(&mut self.frame, &lease);
+                state.grant(lease);
+                entry::write_granted(frame, &lease);
                 Answer::Grant(reply, Ok(lease.id))
             }
-            Request::SnapshotDone(covered, bytes) => {
-                self.snapshots.done(bytes);
-                self.log.drop_through(covered);
-                return;
-            }
-            Request::SnapshotFailed => {
-                self.snapshots.failed(&self.log);
-                return;
-            }
-        };
-        batch.answers.push(answer);
+        });
     }
 
     /// Ends leases and gives up history whose time has come.
-    fn look_after_time(&mut self, batch: &mut Batch) {
+    fn look_after_time(&mut self) {
+        let Batch { frame, state, commits, .. } = &mut self.batch;
         let now = self.clock.now();
-        while let Some(lease) = self.state.overdue(now) {
-            let commit = self.state.expire(lease);
-            entry::write_ended(&mut self.frame, lease);
+        while let Some(lease) = state.overdue(now) {
+            let commit = state.expire(lease);
+            entry::write_ended(frame, lease);
             if let Some(commit) = commit {
-                entry::write_commit(&mut self.frame, &commit);
-                batch.commits.push(commit);
+                entry::write_commit(frame, &commit);
+                commits.push(commit);
             }
         }
-        if let Some(revision) = self.retention.due(now, &self.state) {
-            self.state.compact(revision).expect("what is due is in the past");
-            entry::write_compacted(&mut self.frame, revision);
+        if let Some(revision) = self.retention.due(now, state) {
+            state.compact(revision).expect("what is due is in the past");
+            entry::write_compacted(frame, revision);
+        }
+        let swept = state.sweep(SWEEP_COMMITS);
+        self.sweeping = swept == SWEEP_COMMITS;
+        self.swept |= swept > 0;
+    }
+
+    /// Does what can wait until there is nothing else to do: the log is idle, and everything in the
+    /// working state is durable.
+    fn rest(&mut self) {
+        self.batch.is_seal = self.unsealed;
+        if std::mem::take(&mut self.swept) {
+            self.hub.show(self.batch.state.clone());
+        }
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.look_after_snapshots(&self.batch.state);
+    }
+
+    /// Gives the batch to the log, which is idle.
+    fn hand_over(&mut self) {
+        if self.batch.is_empty() {
+            return;
+        }
+        let is_seal = self.batch.is_seal;
+        if !self.batch.changes_something() && !is_seal {
+            // All that was seen is durable, because the log is idle.
+            self.batch.answer();
+            return;
+        }
+        self.unsealed = !is_seal;
+        if self.batch.answers.len() <= 1 {
+            let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            let status = writer.write(&mut self.batch);
+            drop(writer);
+            self.batch.clear();
+            self.queue.set_log(status);
+        } else {
+            let state = self.batch.state.clone();
+            let next =
+                self.log_thread.done.try_recv().unwrap_or_else(|_| Batch::new(state.clone()));
+            let full = std::mem::replace(&mut self.batch, Batch { state, ..next });
+            self.queue.set_log(LogStatus::Busy);
+            // The thread only ends after this one.
+            let _ = self.log_thread.batches.send(full);
         }
     }
 
-    /// Shows a durable batch and answers its requests.
-    fn publish(&self, batch: Batch) {
-        self.hub.show(self.state.clone());
-        if !batch.commits.is_empty() {
-            // The other side only ends after this one.
-            let _ = self.fan_out.send(batch.commits);
-        }
-        batch.answers.into_iter().for_each(Answer::send);
+    /// Takes back what the log had no space for, and what was built on it.
+    fn roll_back(&mut self) {
+        self.batch.refuse(|| Error::NoSpace);
+        self.batch.state = State::clone(&self.hub.state());
+        self.batch.clear();
     }
-
-    /// Writes an empty frame behind the last one. A reader can tell damage to an acknowledged frame
-    /// from a write that was cut short only by what follows it.
-    fn seal(&mut self) -> Result<(), String> {
-        if !self.unsealed {
-            return Ok(());
-        }
-        self.frame.clear();
-        match self.log.append(&mut self.frame, self.state.revision()) {
-            Ok(()) => self.unsealed = false,
-            Err(AppendError::NoSpace) => {}
-            Err(AppendError::Broken(reason)) => return Err(reason),
-        }
-        Ok(())
-    }
-}
-
-impl Answer {
-    fn send(self) {
-        match self {
-            Self::Commit(reply, outcome) => send(reply, outcome),
-            Self::Compact(reply, done) => send(reply, done),
-            Self::Grant(reply, lease) => send(reply, lease),
-        }
-    }
-
-    fn send_no_space(self) {
-        self.send_error(|| Error::NoSpace);
-    }
-
-    fn send_stopped(self, reason: &str) {
-        self.send_error(|| Error::Stopped { reason: reason.to_string() });
-    }
-
-    fn send_error(self, error: impl Fn() -> Error) {
-        match self {
-            Self::Commit(reply, _) => send(reply, Err(error())),
-            Self::Compact(reply, _) => send(reply, Err(error())),
-            Self::Grant(reply, _) => send(reply, Err(error())),
-        }
-    }
-}
-
-fn send<T>(reply: oneshot::Sender<T>, value: T) {
-    // Whoever asked may have gone; the write stands all the same.
-    let _ = reply.send(value);
 }

@@ -4,8 +4,11 @@
 pub(super) const FORMAT: &str = "FORMAT";
 /// A snapshot that is not complete.
 pub(super) const SNAPSHOT_UNFINISHED: &str = "snapshot.tmp";
-/// A segment that is not ready, or not needed any more and to be used again.
-pub(super) const SEGMENT_SPARE: &str = "spare.tmp";
+
+/// A file that is not a segment yet, or not any more and to be used again.
+pub(super) fn spare(number: u64) -> String {
+    format!("spare-{number}.tmp")
+}
 
 /// A segment of the log.
 pub(super) fn segment(number: u64) -> String {

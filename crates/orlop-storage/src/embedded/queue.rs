@@ -1,8 +1,8 @@
-//! Writes waiting for the committer.
+//! Where writers, the committer and the log meet.
 //!
-//! The committer takes everything that waits at once: the more writers there are, the more of them
-//! share a sync. After a batch it gives the writers that it has just answered a moment to come
-//! back, because a sync for a few is as dear as a sync for all.
+//! Writers push requests. The committer takes them whenever it has something to do, and applies
+//! them to its batch while the log syncs the batch before: the more writers there are, the more of
+//! them share a sync, and the less time anybody waits.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,10 +14,10 @@ use crate::{Error, LeaseId, Outcome, Revision, Txn};
 
 /// The most requests that may wait.
 const REQUESTS_MAX: usize = 16 << 10;
-/// The most bytes that one batch takes, unless a single request is larger.
-const BATCH_BYTES: usize = 1 << 20;
 /// The most bytes that may wait.
 const BYTES_MAX: usize = 256 << 20;
+/// While the log is busy the committer is only woken for this many requests.
+const COMPANY: usize = 8;
 
 /// Where an answer goes.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Error>>;
@@ -27,10 +27,6 @@ pub(super) enum Request {
     Commit(Txn, Reply<Outcome>),
     Compact(Revision, Reply<()>),
     Grant(Lease, Reply<LeaseId>),
-    /// A snapshot of the log up to this batch is durable, and so large.
-    SnapshotDone(u64, u64),
-    /// No snapshot was made.
-    SnapshotFailed,
 }
 
 impl Request {
@@ -38,16 +34,29 @@ impl Request {
         match self {
             Self::Commit(txn, _) => txn.size() + 64,
             Self::Compact(..) | Self::Grant(..) => 64,
-            Self::SnapshotDone(..) | Self::SnapshotFailed => 0,
         }
     }
+}
+
+/// What the log is doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum LogStatus {
+    /// It can take a batch.
+    #[default]
+    Idle,
+    /// It is writing one.
+    Busy,
+    /// It had no space for the last one, and can take another.
+    NoSpace,
+    /// It is not to be used any more.
+    Broken(String),
 }
 
 /// See the module's documentation.
 #[derive(Default)]
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
-    arrived: Condvar,
+    changed: Condvar,
 }
 
 #[derive(Default)]
@@ -56,18 +65,27 @@ struct Waiting {
     bytes: usize,
     /// Why nothing is taken any more.
     closed: Option<String>,
+    log: LogStatus,
     /// The committer sleeps until this many requests wait.
     wanted: usize,
 }
 
-/// How long the committer waits for what.
-pub(super) struct Patience {
-    /// For the first request.
-    pub(super) idle: Duration,
-    /// How many requests are expected to come soon.
-    pub(super) company: usize,
-    /// How long to wait for them.
-    pub(super) linger: Duration,
+/// What the committer waits for.
+pub(super) struct Wanted {
+    /// How long to wait at most.
+    pub(super) time: Duration,
+    /// Whether there is a batch for the log.
+    pub(super) has_batch: bool,
+    /// How many bytes the batch still takes.
+    pub(super) room: usize,
+}
+
+/// What the committer finds.
+pub(super) struct Turn {
+    /// What the log is doing; that it had no space is only told once.
+    pub(super) log: LogStatus,
+    /// Whether the queue is closed and empty.
+    pub(super) ended: bool,
 }
 
 impl Queue {
@@ -87,69 +105,68 @@ impl Queue {
         let enough = waiting.requests.len() >= waiting.wanted;
         drop(waiting);
         if enough {
-            self.arrived.notify_one();
+            self.changed.notify_one();
         }
         Ok(())
     }
 
-    /// Moves the next batch into `batch`, which may stay empty. False once the queue is closed and
-    /// empty.
-    pub(super) fn take(&self, batch: &mut Vec<Request>, patience: &Patience) -> bool {
-        let mut waiting = self.waiting();
-        if waiting.requests.is_empty() && waiting.closed.is_none() {
-            waiting = self.wait_for(waiting, 1, patience.idle);
-        }
-        if !waiting.requests.is_empty() && waiting.requests.len() < patience.company {
-            waiting = self.wait_for(waiting, patience.company, patience.linger);
-        }
+    /// Waits until there is something to do, and moves requests that fit into `requests`.
+    pub(super) fn take(&self, requests: &mut Vec<Request>, wanted: &Wanted) -> Turn {
+        let mut waiting = self.wait_for_work(wanted);
         let mut bytes = 0;
-        let count = waiting.requests.iter().take_while(|request| {
-            let fits = bytes == 0 || bytes + request.size() <= BATCH_BYTES;
+        let fitting = waiting.requests.iter().take_while(|request| {
             bytes += request.size();
-            fits
+            bytes <= wanted.room || (bytes == request.size() && !wanted.has_batch)
         });
-        let count = count.count();
-        batch.extend(waiting.requests.drain(..count));
-        waiting.bytes -= batch.iter().map(Request::size).sum::<usize>();
-        !(batch.is_empty() && waiting.closed.is_some())
+        let count = fitting.count();
+        requests.extend(waiting.requests.drain(..count));
+        waiting.bytes -= requests.iter().map(Request::size).sum::<usize>();
+        let log = waiting.log.clone();
+        if log == LogStatus::NoSpace {
+            waiting.log = LogStatus::Idle;
+        }
+        Turn { log, ended: waiting.closed.is_some() && waiting.requests.is_empty() }
     }
 
-    /// How many requests wait.
-    pub(super) fn len(&self) -> usize {
-        self.waiting().requests.len()
+    fn wait_for_work(&self, wanted: &Wanted) -> MutexGuard<'_, Waiting> {
+        let end = Instant::now() + wanted.time;
+        let mut waiting = self.waiting();
+        loop {
+            let enough = match waiting.log {
+                LogStatus::Busy if wanted.room == 0 => usize::MAX,
+                LogStatus::Busy => COMPANY,
+                LogStatus::Idle if wanted.has_batch => 0,
+                LogStatus::Idle => 1,
+                LogStatus::NoSpace | LogStatus::Broken(_) => 0,
+            };
+            let closing = waiting.closed.is_some() && waiting.log != LogStatus::Busy;
+            let rest = end.saturating_duration_since(Instant::now());
+            if waiting.requests.len() >= enough || closing || rest.is_zero() {
+                waiting.wanted = usize::MAX;
+                return waiting;
+            }
+            waiting.wanted = enough;
+            let woken = self.changed.wait_timeout(waiting, rest);
+            waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Tells the committer what the log is doing.
+    pub(super) fn set_log(&self, status: LogStatus) {
+        self.waiting().log = status;
+        self.changed.notify_one();
     }
 
     /// Takes nothing any more; what waits is still handed out.
     pub(super) fn close(&self, reason: &str) {
         self.waiting().closed.get_or_insert_with(|| reason.to_string());
-        self.arrived.notify_one();
+        self.changed.notify_one();
     }
 
     /// Drops what waits: whoever asked is told that there will be no answer.
     pub(super) fn clear(&self) {
         let requests = std::mem::take(&mut self.waiting().requests);
         drop(requests);
-    }
-
-    /// Waits until `wanted` requests are there, or `time` is over, or the queue is closed.
-    fn wait_for<'a>(
-        &self,
-        mut waiting: MutexGuard<'a, Waiting>,
-        wanted: usize,
-        time: Duration,
-    ) -> MutexGuard<'a, Waiting> {
-        let end = Instant::now() + time;
-        waiting.wanted = wanted;
-        while waiting.requests.len() < wanted && waiting.closed.is_none() {
-            let rest = end.saturating_duration_since(Instant::now());
-            if rest.is_zero() {
-                break;
-            }
-            let woken = self.arrived.wait_timeout(waiting, rest);
-            waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        waiting.wanted = usize::MAX;
-        waiting
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {

@@ -11,8 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use super::disk::{self, Disk, DiskFile, Open};
-use super::names;
+use super::{background, names};
 
+/// How many files are kept to be used again.
+const SPARES_MAX: usize = 6;
 /// How much is zeroed and synced at a time: little enough that the log's own syncs do not wait.
 const FILL_BYTES: usize = 1 << 20;
 
@@ -47,19 +49,19 @@ struct Worker {
     disk: Arc<dyn Disk>,
     segment_bytes: u64,
     shared: Arc<Mutex<Shared>>,
-    /// Whether there is a spare file with the length of a segment.
-    spare: bool,
+    /// The numbers of spare files with the length of a segment.
+    spares: Vec<u64>,
+    next_spare: u64,
 }
 
 impl Segments {
     pub(super) fn new(disk: Arc<dyn Disk>, segment_bytes: u64) -> Self {
         let (sender, receiver) = channel();
         let shared: Arc<Mutex<Shared>> = Arc::default();
-        let mut worker = Worker { disk, segment_bytes, shared: shared.clone(), spare: false };
-        let thread = std::thread::Builder::new()
-            .name("orlop-segments".into())
-            .spawn(move || worker.run(&receiver))
-            .expect("the system has room for one more thread");
+        let shared_too = shared.clone();
+        let mut worker =
+            Worker { disk, segment_bytes, shared: shared_too, spares: Vec::new(), next_spare: 0 };
+        let thread = background::spawn("orlop-segments", move || worker.run(&receiver));
         Self { shared, orders: Some(sender), thread: Some(thread) }
     }
 
@@ -109,15 +111,18 @@ impl Worker {
                 tracing::warn!(%error, "cannot look after the log's segments");
             }
         }
-        let _ = self.disk.remove(names::SEGMENT_SPARE);
+        for spare in &self.spares {
+            let _ = self.disk.remove(&names::spare(*spare));
+        }
     }
 
     fn prepare(&mut self, number: u64) -> io::Result<()> {
-        if !self.spare {
-            self.fill().inspect_err(|_| {
-                let _ = self.disk.remove(names::SEGMENT_SPARE);
+        if self.spares.is_empty() {
+            let spare = self.new_spare();
+            self.fill(&names::spare(spare)).inspect_err(|_| {
+                let _ = self.disk.remove(&names::spare(spare));
             })?;
-            self.spare = true;
+            self.spares.push(spare);
         }
         let name = names::segment(number);
         {
@@ -125,9 +130,10 @@ impl Worker {
             if number <= shared.claimed {
                 return Ok(());
             }
-            self.disk.rename(names::SEGMENT_SPARE, &name)?;
+            let spare = self.spares.last().expect("there is one now");
+            self.disk.rename(&names::spare(*spare), &name)?;
         }
-        self.spare = false;
+        self.spares.pop();
         self.disk.sync_names()?;
         let file = self.disk.open(&name, Open::Direct)?;
         let prepared = Prepared { number, file, length: self.segment_bytes };
@@ -135,8 +141,13 @@ impl Worker {
         Ok(())
     }
 
-    fn fill(&self) -> io::Result<()> {
-        let file = self.disk.open(names::SEGMENT_SPARE, Open::Write)?;
+    fn new_spare(&mut self) -> u64 {
+        self.next_spare += 1;
+        self.next_spare
+    }
+
+    fn fill(&self, name: &str) -> io::Result<()> {
+        let file = self.disk.open(name, Open::Write)?;
         file.allocate(self.segment_bytes)?;
         let zeros = vec![0; FILL_BYTES];
         for offset in (0..self.segment_bytes).step_by(FILL_BYTES) {
@@ -151,9 +162,10 @@ impl Worker {
         for number in numbers {
             let name = names::segment(*number);
             let whole = self.disk.open(&name, Open::Read)?.length()? == self.segment_bytes;
-            if whole && !self.spare {
-                self.disk.rename(&name, names::SEGMENT_SPARE)?;
-                self.spare = true;
+            if whole && self.spares.len() < SPARES_MAX {
+                let spare = self.new_spare();
+                self.disk.rename(&name, &names::spare(spare))?;
+                self.spares.push(spare);
             } else {
                 self.disk.remove(&name)?;
             }

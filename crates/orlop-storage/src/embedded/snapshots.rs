@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 
 use super::disk::{Disk, Open};
 use super::log::Log;
-use super::queue::{Queue, Request};
-use super::{names, snapshot};
+use super::{background, names, snapshot};
 use crate::state::State;
 
 /// The share of the time that the thread works: writers come first.
-const REST_PER_WORK: u32 = 1;
+const REST_PER_WORK: u32 = 2;
 /// How long to wait after a snapshot that failed.
 const RETRY: Duration = Duration::from_secs(30);
 
@@ -31,20 +30,21 @@ pub(super) struct Snapshots {
     begun_at: u64,
     retry_at: Option<Instant>,
     cancelled: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    /// The snapshot that is being made: the batch it covers, and its size at the end.
+    making: Option<(u64, JoinHandle<io::Result<u64>>)>,
 }
 
 impl Snapshots {
     /// The newest snapshot has this size; zero if there is none.
     pub(super) fn new(disk: Arc<dyn Disk>, log_bytes_min: u64, size: u64) -> Self {
         let cancelled = Arc::default();
-        Self { disk, log_bytes_min, size, begun_at: 0, retry_at: None, cancelled, thread: None }
+        Self { disk, log_bytes_min, size, begun_at: 0, retry_at: None, cancelled, making: None }
     }
 
     /// Starts a snapshot of `state` if one is due and none is being made.
-    pub(super) fn start_if_due(&mut self, log: &Log, state: &State, queue: &Arc<Queue>) {
+    pub(super) fn start_if_due(&mut self, log: &Log, state: &State) {
         let since = log.length() - self.begun_at;
-        if self.thread.is_some() || since < self.log_bytes_min.max(self.size) {
+        if self.making.is_some() || since < self.log_bytes_min.max(self.size) {
             return;
         }
         if self.retry_at.is_some_and(|time| Instant::now() < time) {
@@ -52,43 +52,37 @@ impl Snapshots {
         }
         self.begun_at = log.length();
         let (disk, state, batch) = (self.disk.clone(), state.clone(), log.batch());
-        let (queue, cancelled) = (queue.clone(), self.cancelled.clone());
-        let work = move || {
-            let request = match make(&*disk, &state, batch, &cancelled) {
-                Ok(bytes) => Request::SnapshotDone(batch, bytes),
-                Err(error) => {
-                    tracing::warn!(%error, "no snapshot was made, the log grows until one is");
-                    let _ = disk.remove(names::SNAPSHOT_UNFINISHED);
-                    Request::SnapshotFailed
-                }
-            };
-            // A closed queue is the end of the store.
-            let _ = queue.push(request);
-        };
-        let spawned = std::thread::Builder::new().name("orlop-snapshot".into()).spawn(work);
-        self.thread = Some(spawned.expect("the system has room for one more thread"));
+        let cancelled = self.cancelled.clone();
+        let work = move || make(&*disk, &state, batch, &cancelled);
+        self.making = Some((batch, background::spawn("orlop-snapshot", work)));
     }
 
-    /// A snapshot is complete.
-    pub(super) fn done(&mut self, size: u64) {
-        self.size = size;
-        self.retry_at = None;
-        self.thread = None;
-    }
-
-    /// No snapshot was made; another one is tried after a while.
-    pub(super) fn failed(&mut self, log: &Log) {
-        self.begun_at = log.length().saturating_sub(self.log_bytes_min.max(self.size));
-        self.retry_at = Some(Instant::now() + RETRY);
-        self.thread = None;
+    /// The batch up to which a snapshot has just become durable, if so.
+    pub(super) fn finished(&mut self, log: &Log) -> Option<u64> {
+        let (batch, thread) = self.making.take_if(|(_, thread)| thread.is_finished())?;
+        let made = thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread panicked")));
+        match made {
+            Ok(size) => {
+                self.size = size;
+                self.retry_at = None;
+                Some(batch)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "no snapshot was made, the log grows until one is");
+                let _ = self.disk.remove(names::SNAPSHOT_UNFINISHED);
+                self.begun_at = log.length().saturating_sub(self.log_bytes_min.max(self.size));
+                self.retry_at = Some(Instant::now() + RETRY);
+                None
+            }
+        }
     }
 }
 
 impl Drop for Snapshots {
     fn drop(&mut self) {
         self.cancelled.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been reported where it happened.
+        if let Some((_, thread)) = self.making.take() {
+            // It is cancelled; what it has to say does not matter any more.
             let _ = thread.join();
         }
     }

@@ -1,6 +1,6 @@
 //! Walking a [`Tree`](super::Tree) in order.
 
-use super::node::{Node, search};
+use super::node::Node;
 use super::{Key, Keyed};
 
 /// The items from some place on, in ascending order.
@@ -22,7 +22,7 @@ impl<'a, T: Keyed> Iter<'a, T> {
                     node = &branch.children[place];
                 }
                 Node::Leaf(items) => {
-                    let place = search(items, key).unwrap_or_else(|place| place);
+                    let place = items.search(key).unwrap_or_else(|place| place);
                     return Self { path, leaf: items[place..].iter() };
                 }
             }

@@ -8,27 +8,25 @@
 use arrayvec::ArrayVec;
 use triomphe::Arc;
 
+use super::leaf::{LEAF_MAX, Leaf};
 use super::separators::Separators;
 use super::{Key, Keyed, Tree, compare};
 
-/// The most items of a leaf.
-pub(super) const LEAF_MAX: usize = 8;
 /// The most children of a branch.
 pub(super) const BRANCH_MAX: usize = 16;
 
+/// A shared node. What it is stands beside the pointer, so finding out costs nothing.
 #[derive(Clone)]
 pub(super) enum Node<T> {
-    Leaf(ArrayVec<T, LEAF_MAX>),
-    // Boxed, so that a leaf does not take the space of a branch.
-    Branch(Box<Branch<T>>),
+    Leaf(Arc<Leaf<T>>),
+    Branch(Arc<Branch<T>>),
 }
 
 #[derive(Clone)]
 pub(super) struct Branch<T> {
-    pub(super) children: ArrayVec<Arc<Node<T>>, BRANCH_MAX>,
+    separators: Separators,
+    pub(super) children: ArrayVec<Node<T>, BRANCH_MAX>,
     pub(super) counts: ArrayVec<u32, BRANCH_MAX>,
-    /// Shared between the copies of a branch, because most changes leave them alone.
-    separators: Arc<Separators>,
 }
 
 /// What became of an insertion below a node.
@@ -36,12 +34,12 @@ pub(super) enum Inserted<T> {
     Replaced(T),
     Added,
     /// The node was full: this one holds its upper part.
-    Split(Arc<Node<T>>),
+    Split(Node<T>),
 }
 
 impl<T: Keyed> Node<T> {
     pub(super) fn empty() -> Self {
-        Self::Leaf(ArrayVec::new())
+        Self::Leaf(Arc::new(Leaf::new(ArrayVec::new())))
     }
 
     /// The number of items below.
@@ -78,21 +76,24 @@ impl<T: Keyed> Node<T> {
 
 impl<T: Keyed> Branch<T> {
     /// A branch of children that are in order.
-    fn of(children: impl IntoIterator<Item = Arc<Node<T>>>) -> Self {
+    fn of(children: impl IntoIterator<Item = Node<T>>) -> Self {
         let mut branch = Self {
             children: ArrayVec::new(),
             counts: ArrayVec::new(),
-            separators: Arc::new(Separators::default()),
+            separators: Separators::of([]),
         };
         for child in children {
-            branch.insert(branch.children.len(), child);
+            branch.counts.push(child.count());
+            branch.children.push(child);
         }
+        let lowest = branch.children.iter().map(|child| child.lowest());
+        branch.separators = Separators::of(lowest);
         branch
     }
 
     /// Adds a child at a place; there must be room.
-    fn insert(&mut self, place: usize, child: Arc<Node<T>>) {
-        Arc::make_mut(&mut self.separators).insert(place, child.lowest());
+    fn insert(&mut self, place: usize, child: Node<T>) {
+        self.separators = self.separators.with(place, child.lowest());
         self.counts.insert(place, child.count());
         self.children.insert(place, child);
     }
@@ -103,36 +104,31 @@ impl<T: Keyed> Branch<T> {
     }
 }
 
-/// Where the key is in a leaf, or where it would be.
-pub(super) fn search<T: Keyed>(items: &[T], key: Key<'_>) -> Result<usize, usize> {
-    items.binary_search_by(|item| compare(item.key(), key))
-}
-
 /// Adds `item` below `node`, or puts it in the place of the one with the same key.
-pub(super) fn insert<T: Keyed>(node: &mut Arc<Node<T>>, item: T) -> Inserted<T> {
-    match Arc::make_mut(node) {
-        Node::Leaf(items) => insert_into_leaf(items, item),
-        Node::Branch(branch) => insert_into_branch(branch, item),
+pub(super) fn insert<T: Keyed>(node: &mut Node<T>, item: T) -> Inserted<T> {
+    match node {
+        Node::Leaf(leaf) => insert_into_leaf(Arc::make_mut(leaf), item),
+        Node::Branch(branch) => insert_into_branch(Arc::make_mut(branch), item),
     }
 }
 
-fn insert_into_leaf<T: Keyed>(items: &mut ArrayVec<T, LEAF_MAX>, item: T) -> Inserted<T> {
-    let place = match search(items, item.key()) {
-        Ok(place) => return Inserted::Replaced(std::mem::replace(&mut items[place], item)),
+fn insert_into_leaf<T: Keyed>(leaf: &mut Leaf<T>, item: T) -> Inserted<T> {
+    let place = match leaf.search(item.key()) {
+        Ok(place) => return Inserted::Replaced(leaf.replace(place, item)),
         Err(place) => place,
     };
-    if items.len() < LEAF_MAX {
-        items.insert(place, item);
+    if leaf.len() < LEAF_MAX {
+        leaf.insert(place, item);
         return Inserted::Added;
     }
     let cut = split_at(place, LEAF_MAX);
-    let mut right: ArrayVec<T, LEAF_MAX> = items.drain(cut..).collect();
+    let mut right = leaf.split_off(cut);
     if place < cut {
-        items.insert(place, item);
+        leaf.insert(place, item);
     } else {
         right.insert(place - cut, item);
     }
-    Inserted::Split(Arc::new(Node::Leaf(right)))
+    Inserted::Split(Node::Leaf(Arc::new(right)))
 }
 
 fn insert_into_branch<T: Keyed>(branch: &mut Branch<T>, item: T) -> Inserted<T> {
@@ -150,7 +146,7 @@ fn insert_into_branch<T: Keyed>(branch: &mut Branch<T>, item: T) -> Inserted<T> 
     }
 }
 
-fn add_child<T: Keyed>(branch: &mut Branch<T>, place: usize, child: Arc<Node<T>>) -> Inserted<T> {
+fn add_child<T: Keyed>(branch: &mut Branch<T>, place: usize, child: Node<T>) -> Inserted<T> {
     if branch.children.len() < BRANCH_MAX {
         branch.insert(place, child);
         return Inserted::Added;
@@ -159,15 +155,15 @@ fn add_child<T: Keyed>(branch: &mut Branch<T>, place: usize, child: Arc<Node<T>>
     let mut right = Branch {
         children: branch.children.drain(cut..).collect(),
         counts: branch.counts.drain(cut..).collect(),
-        separators: Arc::new(branch.separators.slice(cut, BRANCH_MAX)),
+        separators: branch.separators.slice(cut, BRANCH_MAX),
     };
-    branch.separators = Arc::new(branch.separators.slice(0, cut));
+    branch.separators = branch.separators.slice(0, cut);
     if place < cut {
         branch.insert(place, child);
     } else {
         right.insert(place - cut, child);
     }
-    Inserted::Split(Arc::new(Node::Branch(Box::new(right))))
+    Inserted::Split(Node::Branch(Arc::new(right)))
 }
 
 /// Where a full node is cut for an insertion at `place`: in the middle, but keys that only ever
@@ -177,19 +173,21 @@ fn split_at(place: usize, width_max: usize) -> usize {
 }
 
 /// Puts a new root above a root that was split.
-pub(super) fn grow<T: Keyed>(root: &mut Arc<Node<T>>, right: Arc<Node<T>>) {
-    let left = std::mem::replace(root, Arc::new(Node::empty()));
-    *root = Arc::new(Node::Branch(Box::new(Branch::of([left, right]))));
+pub(super) fn grow<T: Keyed>(root: &mut Node<T>, right: Node<T>) {
+    let left = std::mem::replace(root, Node::empty());
+    *root = Node::Branch(Arc::new(Branch::of([left, right])));
 }
 
 /// Takes the item with this key, which must exist, out.
-pub(super) fn remove<T: Keyed>(node: &mut Arc<Node<T>>, key: Key<'_>) -> T {
-    match Arc::make_mut(node) {
-        Node::Leaf(items) => {
-            let place = search(items, key).expect("the caller has seen the key");
-            items.remove(place)
+pub(super) fn remove<T: Keyed>(node: &mut Node<T>, key: Key<'_>) -> T {
+    match node {
+        Node::Leaf(leaf) => {
+            let leaf = Arc::make_mut(leaf);
+            let place = leaf.search(key).expect("the caller has seen the key");
+            leaf.remove(place)
         }
         Node::Branch(branch) => {
+            let branch = Arc::make_mut(branch);
             let place = branch.child_of(key);
             let removed = remove(&mut branch.children[place], key);
             branch.counts[place] -= 1;
@@ -225,13 +223,16 @@ fn merge<T: Keyed>(branch: &mut Branch<T>, place: usize) {
     let right = branch.children.remove(place + 1);
     let added = branch.counts.remove(place + 1);
     branch.counts[place] += added;
-    Arc::make_mut(&mut branch.separators).remove(place + 1);
-    let right = Arc::try_unwrap(right).unwrap_or_else(|shared| (*shared).clone());
-    match (Arc::make_mut(&mut branch.children[place]), right) {
-        (Node::Leaf(left), Node::Leaf(right)) => left.extend(right),
+    branch.separators = branch.separators.without(place + 1);
+    match (&mut branch.children[place], right) {
+        (Node::Leaf(left), Node::Leaf(right)) => {
+            let right = Arc::try_unwrap(right).unwrap_or_else(|shared| (*shared).clone());
+            Arc::make_mut(left).append(right);
+        }
         (Node::Branch(left), Node::Branch(right)) => {
-            for child in right.children {
-                left.insert(left.children.len(), child);
+            let left = Arc::make_mut(left);
+            for child in &right.children {
+                left.insert(left.children.len(), child.clone());
             }
         }
         _ => unreachable!("siblings are at the same depth"),
@@ -242,17 +243,17 @@ fn merge<T: Keyed>(branch: &mut Branch<T>, place: usize) {
 fn drop_child<T: Keyed>(branch: &mut Branch<T>, place: usize) {
     branch.children.remove(place);
     branch.counts.remove(place);
-    Arc::make_mut(&mut branch.separators).remove(place);
+    branch.separators = branch.separators.without(place);
 }
 
 /// Takes away roots with one child.
-pub(super) fn shrink<T: Keyed>(root: &mut Arc<Node<T>>) {
+pub(super) fn shrink<T: Keyed>(root: &mut Node<T>) {
     loop {
-        let only = match &**root {
+        let only = match root {
             Node::Branch(branch) if branch.children.len() <= 1 => branch.children.first().cloned(),
             Node::Branch(_) | Node::Leaf(_) => return,
         };
-        *root = only.unwrap_or_else(|| Arc::new(Node::empty()));
+        *root = only.unwrap_or_else(|| Node::empty());
     }
 }
 
@@ -261,18 +262,18 @@ pub(super) fn build<T: Keyed>(items: impl IntoIterator<Item = T>) -> Tree<T> {
     // Not full, so that the first insertions do not split every leaf.
     const FILL: usize = LEAF_MAX - 1;
     let mut len = 0;
-    let mut level: Vec<Arc<Node<T>>> = Vec::new();
+    let mut level: Vec<Node<T>> = Vec::new();
     let mut leaf: ArrayVec<T, LEAF_MAX> = ArrayVec::new();
     for item in items {
         let ascends = leaf.last().is_none_or(|last| compare(last.key(), item.key()).is_lt());
         assert!(ascends, "the items must be in ascending order");
         if leaf.len() == FILL {
-            level.push(Arc::new(Node::Leaf(std::mem::take(&mut leaf))));
+            level.push(Node::Leaf(Arc::new(Leaf::new(std::mem::take(&mut leaf)))));
         }
         leaf.push(item);
         len += 1;
     }
-    level.push(Arc::new(Node::Leaf(leaf)));
+    level.push(Node::Leaf(Arc::new(Leaf::new(leaf))));
     while level.len() > 1 {
         level = level_above(level);
     }
@@ -280,7 +281,7 @@ pub(super) fn build<T: Keyed>(items: impl IntoIterator<Item = T>) -> Tree<T> {
     Tree { root, len }
 }
 
-fn level_above<T: Keyed>(level: Vec<Arc<Node<T>>>) -> Vec<Arc<Node<T>>> {
+fn level_above<T: Keyed>(level: Vec<Node<T>>) -> Vec<Node<T>> {
     // Even shares: no branch is left with a single child.
     let branches = level.len().div_ceil(BRANCH_MAX - 1);
     let share = level.len().div_ceil(branches);
@@ -288,7 +289,7 @@ fn level_above<T: Keyed>(level: Vec<Arc<Node<T>>>) -> Vec<Arc<Node<T>>> {
     let mut level = level.into_iter().peekable();
     while level.peek().is_some() {
         let branch = Branch::of(level.by_ref().take(share));
-        above.push(Arc::new(Node::Branch(Box::new(branch))));
+        above.push(Node::Branch(Arc::new(branch)));
     }
     above
 }
@@ -304,7 +305,7 @@ pub(super) fn check<T: Keyed>(root: &Node<T>) {
         match node {
             Node::Leaf(items) => {
                 assert!(items.is_sorted_by(|a, b| compare(a.key(), b.key()).is_lt()));
-                for item in items {
+                for item in items.iter() {
                     assert!(low.is_none_or(|low| compare(low, item.key()).is_le()));
                     assert!(high.is_none_or(|high| compare(item.key(), high).is_lt()));
                 }

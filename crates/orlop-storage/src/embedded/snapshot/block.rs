@@ -10,7 +10,7 @@ use crate::{LeaseId, Record, Revision};
 /// The bytes before the compressed data of a block.
 pub(super) const BLOCK_HEAD: usize = 20;
 /// Blocks are closed when they have this many bytes before compression.
-pub(super) const RAW_BYTES: usize = 512 << 10;
+pub(super) const RAW_BYTES: usize = 128 << 10;
 
 /// No block is larger than this before compression: one record of the largest size and a full
 /// block before it.
@@ -41,7 +41,7 @@ pub(super) struct BlockBuilder {
 
 impl BlockBuilder {
     pub(super) fn new(kind: Kind) -> Self {
-        Self { kind, raw: Vec::with_capacity(RAW_BYTES + (64 << 10)), count: 0 }
+        Self { kind, raw: Vec::with_capacity(RAW_BYTES + (16 << 10)), count: 0 }
     }
 
     pub(super) fn kind(&self) -> Kind {
