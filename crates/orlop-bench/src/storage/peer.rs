@@ -27,6 +27,7 @@ pub(crate) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         let connect = Etcd::connect(EtcdOptions::new([server.endpoint()]));
         let store: Arc<dyn Store> = Arc::new(bench.runtime.block_on(connect)?);
         bench.runtime.block_on(fill(&store, keys))?;
+        bench.runtime.block_on(write(&store, keys, 64, bench.warm_up_time()))?;
         for writers in WRITERS {
             let run = bench.runtime.block_on(write(&store, keys, writers, bench.time()))?;
             bench.report.add_run(&format!("etcd {keys} keys, {writers} writers"), &run);

@@ -17,6 +17,7 @@ pub(crate) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         bench.runtime.block_on(fill(&store, keys))?;
         let rate = keys as f64 / begin.elapsed().as_secs_f64();
         bench.report.add(format!("embedded {keys} keys, filling /s"), rate);
+        bench.runtime.block_on(write(&store, keys, 64, bench.warm_up_time()))?;
         for writers in WRITERS {
             let run = bench.runtime.block_on(write(&store, keys, writers, bench.time()))?;
             bench.report.add_run(&format!("embedded {keys} keys, {writers} writers"), &run);
