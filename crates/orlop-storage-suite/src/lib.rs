@@ -20,12 +20,14 @@
     reason = "this is test code: failing loudly is its purpose"
 )]
 
+pub mod chaos;
 pub mod engines;
 pub mod etcd_server;
 pub mod history;
 pub mod kill_loop;
 pub mod model;
 pub mod random_ops;
+pub mod restarting;
 pub mod sim_disk;
 pub mod suite;
 pub mod traffic;

@@ -53,6 +53,8 @@ struct Inner {
     durable_names: BTreeMap<String, usize>,
     files: Vec<Content>,
     locked: bool,
+    /// Whether nothing works any more.
+    off: bool,
     /// Bytes that may still be allocated; none is no limit.
     space: Option<u64>,
     faults: Vec<Fault>,
@@ -116,6 +118,15 @@ impl SimDisk {
         inner.names.iter().map(|(name, id)| (name.clone(), inner.files[*id].live.len())).collect()
     }
 
+    /// Cuts the power: a disk as it could be afterwards. On this one nothing works any more.
+    #[must_use]
+    pub fn power_off(&self, seed: u64) -> Self {
+        let mut inner = self.inner();
+        inner.off = true;
+        inner.before_sync = None;
+        inner.crash(seed)
+    }
+
     /// A copy of the disk as it is: what a killed process leaves.
     #[must_use]
     pub fn copy(&self) -> Self {
@@ -129,16 +140,7 @@ impl SimDisk {
     /// A disk as it could be after a power failure now.
     #[must_use]
     pub fn crash(&self, seed: u64) -> Self {
-        let mut random = StdRng::seed_from_u64(seed);
-        let inner = self.inner();
-        // Either nothing of what was not synced is there, or all, or anything between.
-        let keep: f64 = [0.0, 0.5, 1.0][random.random_range(0..3)];
-        let names = if random.random_bool(0.5) { &inner.names } else { &inner.durable_names };
-        let files = inner.files.iter().map(|file| Content::synced(file.after(keep, &mut random)));
-        let files = files.collect();
-        let crashed =
-            Inner { names: names.clone(), durable_names: names.clone(), files, ..Inner::default() };
-        Self(Arc::new(Mutex::new(crashed)))
+        self.inner().crash(seed)
     }
 
     /// Puts a file on the disk, synced.
@@ -181,12 +183,31 @@ impl SimDisk {
         Some(inner.faults.remove(place).failure)
     }
 
+    /// Fails once the power is off.
+    fn powered(&self) -> io::Result<()> {
+        if self.inner().off { Err(eio()) } else { Ok(()) }
+    }
+
     fn about_to_sync(&self) {
         let hook = self.inner().before_sync.clone();
         if let Some(hook) = hook {
             hook(self);
         }
         self.inner().syncs += 1;
+    }
+}
+
+impl Inner {
+    fn crash(&self, seed: u64) -> SimDisk {
+        let mut random = StdRng::seed_from_u64(seed);
+        // Either nothing of what was not synced is there, or all, or anything between.
+        let keep: f64 = [0.0, 0.5, 1.0][random.random_range(0..3)];
+        let names = if random.random_bool(0.5) { &self.names } else { &self.durable_names };
+        let files = self.files.iter().map(|file| Content::synced(file.after(keep, &mut random)));
+        let files = files.collect();
+        let names = names.clone();
+        let crashed = Self { durable_names: names.clone(), names, files, ..Self::default() };
+        SimDisk(Arc::new(Mutex::new(crashed)))
     }
 }
 
@@ -219,6 +240,7 @@ impl Disk for SimDisk {
     }
 
     fn open(&self, name: &str, how: Open) -> io::Result<Arc<dyn DiskFile>> {
+        self.powered()?;
         let mut inner = self.inner();
         let id = match inner.names.get(name) {
             Some(id) => *id,
@@ -258,6 +280,9 @@ impl Disk for SimDisk {
             return Err(eio());
         }
         let mut inner = self.inner();
+        if inner.off {
+            return Err(eio());
+        }
         inner.durable_names = inner.names.clone();
         Ok(())
     }
@@ -309,6 +334,9 @@ impl SimFile {
 
     fn write(&self, offset: usize, bytes: &[u8]) -> io::Result<usize> {
         let mut inner = self.disk.inner();
+        if inner.off {
+            return Err(eio());
+        }
         let end = offset + bytes.len();
         self.grow(&mut inner, end)?;
         let content = &mut inner.files[self.id];
@@ -360,6 +388,9 @@ impl DiskFile for SimFile {
             return Err(eio());
         }
         let mut inner = self.disk.inner();
+        if inner.off {
+            return Err(eio());
+        }
         let content = &mut inner.files[self.id];
         content.durable = content.live.clone();
         content.dirty.clear();

@@ -90,9 +90,10 @@ impl State {
         &self.current
     }
 
-    /// The older versions that are still kept, in the order in which they ended.
+    /// The older versions that are still kept, in the order in which they ended. Those that are
+    /// only waiting to be swept out are not.
     pub(crate) fn superseded(&self) -> impl Iterator<Item = Superseded> {
-        self.log.iter().flat_map(|commit| {
+        self.commits_after(self.compacted).flat_map(|commit| {
             let ended = commit.events.iter().filter_map(Event::previous).cloned();
             ended.map(|record| Superseded { record, until: commit.revision })
         })

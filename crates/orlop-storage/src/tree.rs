@@ -174,8 +174,12 @@ mod tests {
         }
     }
 
+    fn config() -> ProptestConfig {
+        ProptestConfig { cases: 64, failure_persistence: None, ..Default::default() }
+    }
+
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..Default::default() })]
+        #![proptest_config(config())]
 
         #[test]
         fn behaves_like_a_sorted_map(
