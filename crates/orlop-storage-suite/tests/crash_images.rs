@@ -1,6 +1,6 @@
 //! A crash at every sync: whatever part of the unsynced sectors reached the disk, every
 //! acknowledged write is there afterwards and nothing is invented.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a test")]
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -89,6 +89,7 @@ impl Embedded {
     ///
     /// # Errors
     /// See [`OpenError`]; nothing is changed then.
+    #[expect(clippy::needless_pass_by_value, reason = "options are used up by opening")]
     pub fn open(options: Options) -> Result<Self, OpenError> {
         let disk = match &options.disk {
             Some(disk) => disk.clone(),
@@ -287,7 +288,7 @@ impl Store for Embedded {
     }
 
     async fn watch(&self, request: WatchRequest) -> Result<Watch, Error> {
-        self.hub.watch(request).map(Watch::new)
+        self.hub.watch(&request).map(Watch::new)
     }
 
     async fn compact(&self, revision: Revision) -> Result<(), Error> {

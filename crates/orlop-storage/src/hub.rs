@@ -96,9 +96,9 @@ impl Hub {
     }
 
     /// Starts a watch.
-    pub(crate) fn watch(self: &Arc<Self>, request: WatchRequest) -> Result<LocalWatch, Error> {
+    pub(crate) fn watch(self: &Arc<Self>, request: &WatchRequest) -> Result<LocalWatch, Error> {
         let (topic, cursor) = self.join(&request.range)?;
-        let watch = LocalWatch::new(self.clone(), topic, cursor, &request);
+        let watch = LocalWatch::new(self.clone(), topic, cursor, request);
         let oldest = self.state().compacted();
         match request.after {
             Some(after) if after < oldest => Err(Error::Compacted { oldest }),
@@ -191,7 +191,7 @@ mod tests {
         let watches: Vec<_> = ranges
             .iter()
             .chain(&ranges)
-            .map(|range| hub.watch(WatchRequest::new(range.clone())).expect("a new hub"))
+            .map(|range| hub.watch(&WatchRequest::new(range.clone())).expect("a new hub"))
             .collect();
         assert_eq!(hub.topics().prefixes.len(), 2);
         assert_eq!(hub.topics().lengths, [(3, 2)]);
@@ -207,8 +207,8 @@ mod tests {
     async fn only_what_a_watcher_has_not_read_is_kept() {
         let mut state = State::new();
         let hub = Hub::new(state.clone(), 3);
-        let mut quick = hub.watch(WatchRequest::new(KeyRange::all())).expect("a new hub");
-        let mut slow = hub.watch(WatchRequest::new(KeyRange::all())).expect("a new hub");
+        let mut quick = hub.watch(&WatchRequest::new(KeyRange::all())).expect("a new hub");
+        let mut slow = hub.watch(&WatchRequest::new(KeyRange::all())).expect("a new hub");
         for step in 0..5 {
             commit(&hub, &mut state, &format!("/{step}"));
             let delivery = crate::watch::WatchSource::next(&mut quick).await.expect("in time");

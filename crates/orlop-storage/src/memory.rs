@@ -149,7 +149,7 @@ impl Store for Memory {
     }
 
     async fn watch(&self, request: WatchRequest) -> Result<Watch, Error> {
-        self.0.hub.watch(request).map(Watch::new)
+        self.0.hub.watch(&request).map(Watch::new)
     }
 
     async fn compact(&self, revision: Revision) -> Result<(), Error> {

@@ -174,7 +174,7 @@ impl Outcome {
 mod tests {
     use super::*;
 
-    fn check(txn: Txn, expect: &str) {
+    fn check(txn: &Txn, expect: &str) {
         let found = match txn.validate() {
             Ok(()) => "ok".to_string(),
             Err(error) => error.to_string(),
@@ -184,14 +184,14 @@ mod tests {
 
     #[test]
     fn malformed_transactions_are_refused_by_name() {
-        check(Txn::new(), "invalid request: a transaction needs at least one write");
-        check(Txn::new().delete("", Expect::Anything), "invalid request: a key must not be empty");
+        check(&Txn::new(), "invalid request: a transaction needs at least one write");
+        check(&Txn::new().delete("", Expect::Anything), "invalid request: a key must not be empty");
         let twice = Txn::new().put("a", "1", Expect::Absent).delete("a", Expect::Anything);
-        check(twice, "invalid request: key a is written twice");
+        check(&twice, "invalid request: key a is written twice");
         let many = (0..129).fold(Txn::new(), |txn, i| txn.delete(i.to_string(), Expect::Anything));
-        check(many, "invalid request: 129 writes in one transaction, 128 max");
+        check(&many, "invalid request: 129 writes in one transaction, 128 max");
         let large = Txn::new().put("a", vec![0; 1536 * 1024], Expect::Absent);
-        check(large, "invalid request: a transaction of 1572865 bytes, 1572864 max");
-        check(Txn::new().put("a", "1", Expect::Absent), "ok");
+        check(&large, "invalid request: a transaction of 1572865 bytes, 1572864 max");
+        check(&Txn::new().put("a", "1", Expect::Absent), "ok");
     }
 }

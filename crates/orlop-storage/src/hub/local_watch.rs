@@ -62,7 +62,7 @@ impl LocalWatch {
     }
 
     /// The next events of the history; none if the topic has the rest.
-    fn from_history(&mut self) -> Result<Option<Arc<[Event]>>, WatchEnd> {
+    fn next_of_history(&mut self) -> Result<Option<Arc<[Event]>>, WatchEnd> {
         while self.in_history {
             let state = self.hub.state();
             if self.delivered < state.compacted() {
@@ -80,7 +80,7 @@ impl LocalWatch {
     }
 
     /// The next events of the topic that are news.
-    fn from_topic(&mut self) -> Result<Option<Arc<[Event]>>, WatchEnd> {
+    fn next_of_topic(&mut self) -> Result<Option<Arc<[Event]>>, WatchEnd> {
         loop {
             let events = match self.topic.take(&mut self.cursor) {
                 Found::Events(events) => events,
@@ -130,9 +130,9 @@ impl WatchSource for LocalWatch {
             pushed.as_mut().enable();
             let wish = asked.changed.notified();
             let fanned = *fanned_now.borrow_and_update();
-            let events = match self.from_history()? {
+            let events = match self.next_of_history()? {
                 Some(events) => Some(events),
-                None => self.from_topic()?,
+                None => self.next_of_topic()?,
             };
             if let Some(events) = events {
                 self.progress_due = self.progress_every.map(|interval| Instant::now() + interval);

@@ -72,10 +72,10 @@ impl State {
         revision: Revision,
         compacted: Revision,
         current: Vec<Record>,
-        superseded: Vec<Superseded>,
+        superseded: &[Superseded],
     ) -> Self {
         let mut state = Self { revision, compacted, ..Self::new() };
-        state.log = rebuild_log(compacted, &current, &superseded);
+        state.log = rebuild_log(compacted, &current, superseded);
         state.history_bytes = superseded.iter().map(|old| size(&old.record)).sum();
         state.current = Tree::from_ascending(current);
         let mut graves = Vec::new();

@@ -144,7 +144,7 @@ impl Contents {
     /// The state that the snapshot describes.
     pub(in super::super) fn into_state(self) -> State {
         let Head { revision, compacted, .. } = self.head;
-        let mut state = State::restore(revision, compacted, self.current, self.superseded);
+        let mut state = State::restore(revision, compacted, self.current, &self.superseded);
         for lease in self.leases {
             state.grant(lease);
         }
