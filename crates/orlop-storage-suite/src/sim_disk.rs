@@ -143,6 +143,13 @@ impl SimDisk {
         self.inner().crash(seed)
     }
 
+    /// The content of a file.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Vec<u8> {
+        let inner = self.inner();
+        inner.files[inner.names[name]].live.clone()
+    }
+
     /// Puts a file on the disk, synced.
     pub fn put(&self, name: &str, bytes: Vec<u8>) {
         let mut inner = self.inner();

@@ -282,3 +282,107 @@ async fn a_newer_format_is_refused() {
     let error = Embedded::open(options(&newer)).unwrap_err();
     assert!(matches!(error, OpenError::Newer { found: 2, known: 1, .. }), "{error}");
 }
+
+#[tokio::test]
+async fn a_full_disk_does_not_keep_a_store_from_closing() {
+    let disk = SimDisk::new();
+    let store = open(&disk);
+    let lease = store.grant_lease(Duration::from_secs(1)).await.unwrap();
+    let txn = orlop_storage::Txn::new().put_leased("/leased", "1", Expect::Absent, lease);
+    store.commit(txn).await.unwrap();
+    // Fill what is allocated, so that the end of the lease cannot be written.
+    disk.set_space(Some(0));
+    while put(&store, "/full", 5000).await.is_ok() {}
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    store.health().await.unwrap();
+    let closed = tokio::task::spawn_blocking(move || store.close());
+    tokio::time::timeout(Duration::from_secs(10), closed).await.unwrap().unwrap();
+    disk.set_space(None);
+    let store = open(&disk);
+    for _ in 0..100 {
+        if keys(&store).await == ["/full"] {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the lease did not end: {:?}", keys(&store).await);
+}
+
+#[tokio::test]
+async fn history_of_writes_that_were_refused_is_never_given_up() {
+    let disk = SimDisk::new();
+    let mut small = options(&disk);
+    small.history.keep = Duration::from_millis(300);
+    let store = Embedded::open(small).unwrap();
+    put(&store, "/key", 100).await.unwrap();
+    disk.set_space(Some(0));
+    while put(&store, "/full", 5000).await.is_ok() {}
+    // Longer than history is kept, with writes that are refused all the time.
+    for _ in 0..30 {
+        assert!(matches!(put(&store, "/full", 5000).await, Err(Error::NoSpace)));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    disk.set_space(None);
+    put(&store, "/again", 100).await.unwrap();
+    store.health().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_folder_is_given_back_after_the_last_write_and_not_before() {
+    let disk = SimDisk::new();
+    let store = Arc::new(open(&disk));
+    put(&store, "/key", 100).await.unwrap();
+    disk.before_sync(|_| std::thread::sleep(Duration::from_millis(300)));
+    let (writer, closer) = (store.clone(), store.clone());
+    let write = tokio::spawn(async move { put(&writer, "/last", 100).await });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let close = tokio::task::spawn_blocking(move || closer.close());
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(matches!(Embedded::open(options(&disk)), Err(OpenError::InUse { .. })));
+    write.await.unwrap().unwrap();
+    close.await.unwrap();
+    assert_eq!(keys(&open(&disk)).await, ["/key", "/last"]);
+}
+
+#[tokio::test]
+async fn log_that_a_snapshot_covers_may_be_there_in_part() {
+    let disk = SimDisk::new();
+    let mut unbounded = options(&disk);
+    unbounded.snapshot_log_bytes = u64::MAX;
+    let store = Embedded::open(unbounded).unwrap();
+    for step in 0..60 {
+        put(&store, &format!("/key/{}", step % 7), 5000).await.unwrap();
+    }
+    drop(store);
+    let (first, bytes) = ("0000000000000001.log", disk.get("0000000000000001.log"));
+    let store = open(&disk);
+    for _ in 0..40 {
+        put(&store, "/more", 5000).await.unwrap();
+    }
+    wait_for(&disk, ".snapshot").await;
+    put(&store, "/last", 1).await.unwrap();
+    let expect = keys(&store).await;
+    drop(store);
+    disk.put(first, bytes);
+    assert_eq!(keys(&open(&disk)).await, expect, "a forgotten segment is not damage");
+}
+
+#[tokio::test]
+async fn a_snapshot_in_the_middle_of_a_compaction_can_be_read() {
+    let disk = SimDisk::new();
+    let mut eager = options(&disk);
+    eager.snapshot_log_bytes = 1;
+    let store = Embedded::open(eager).unwrap();
+    let mut newest = Revision::ZERO;
+    for step in 0..600 {
+        newest = put(&store, &format!("/key/{}", step % 7), 10).await.unwrap();
+    }
+    store.compact(newest).await.unwrap();
+    put(&store, "/key/1", 20).await.unwrap();
+    let expect = keys(&store).await;
+    drop(store);
+    let store = open(&disk);
+    assert!(store.facts().snapshot_bytes > 0);
+    assert_eq!(keys(&store).await, expect);
+    assert!(store.get(b"/key/1", At::Revision(newest)).await.unwrap().record.is_some());
+}

@@ -58,7 +58,7 @@ use self::recover::{Recovered, io_error};
 use self::snapshots::Snapshots;
 use crate::hub::Hub;
 use crate::retention::Retention;
-use crate::state::Lease;
+use crate::state::{Lease, State};
 use crate::{
     At, Clock, Error, Get, LeaseId, Outcome, Range, RangeRequest, Revision, Store, Txn, Watch,
     WatchRequest,
@@ -81,7 +81,7 @@ pub struct Embedded {
 /// What ends when the store is closed.
 struct Running {
     threads: Vec<JoinHandle<()>>,
-    _lock: Box<dyn Send + Sync>,
+    lock: Box<dyn Send + Sync>,
 }
 
 impl Embedded {
@@ -138,7 +138,9 @@ impl Embedded {
             writer: writer.clone(),
             log_thread: LogThread { batches, done },
             batch: Batch::new(state),
-            unsealed: false,
+            // The last frame before a crash was served by now.
+            unsealed: facts.frames_replayed > 0,
+            patient_until: None,
             sweeping: false,
             swept: false,
         };
@@ -155,7 +157,7 @@ impl Embedded {
             let hub = hub.clone();
             spawn("orlop-watch", move || fanned.iter().for_each(|commits| hub.fan_out(&commits)))
         };
-        let running = Running { threads: vec![committing, logging, fanning], _lock: lock };
+        let running = Running { threads: vec![committing, logging, fanning], lock };
         let running = Mutex::new(Some(running));
         Self { hub, queue, clock: options.clock.clone(), facts, failure, running }
     }
@@ -183,11 +185,14 @@ impl Embedded {
     /// dropping the store does the same.
     pub fn close(&self) {
         self.queue.close("it was closed");
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-        for thread in running.into_iter().flat_map(|running| running.threads) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        // The folder is given back after the last thread has ended, and not before.
+        let Some(Running { threads, lock }) = running.take() else { return };
+        for thread in threads {
             // A panic of the thread has been reported where it happened.
             let _ = thread.join();
         }
+        drop(lock);
     }
 
     async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, Error> {
@@ -209,10 +214,8 @@ impl Drop for Embedded {
 
 /// The folder of the file system, made if it is not there.
 fn folder(options: &Options) -> Result<Arc<dyn Disk>, OpenError> {
-    use std::os::unix::fs::DirBuilderExt;
     let disk = Folder::new(&options.folder);
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&options.folder);
-    made.map_err(|source| io_error(&disk, "make", "", source))?;
+    disk.create().map_err(|source| io_error(&disk, "make", "", source))?;
     Ok(Arc::new(disk))
 }
 
@@ -224,6 +227,9 @@ fn clean_up(disk: &dyn Disk, recovered: &Recovered) -> Result<(), OpenError> {
         let synced = disk.open(&name, Open::Write).and_then(|file| file.sync());
         synced.map_err(|source| io_error(disk, "sync", &name, source))?;
     }
+    let sync_names = || disk.sync_names().map_err(|source| io_error(disk, "sync", "", source));
+    // What replaces them must be durable before anything is removed.
+    sync_names()?;
     let files = disk.list().map_err(|source| io_error(disk, "list", "", source))?;
     let snapshots = names::snapshots(&files);
     let superseded = snapshots.iter().rev().skip(1).map(|batch| names::snapshot(*batch));
@@ -231,7 +237,7 @@ fn clean_up(disk: &dyn Disk, recovered: &Recovered) -> Result<(), OpenError> {
     for name in superseded.chain(unfinished) {
         disk.remove(&name).map_err(|source| io_error(disk, "remove", &name, source))?;
     }
-    disk.sync_names().map_err(|source| io_error(disk, "sync", "", source))
+    sync_names()
 }
 
 /// Writes batches until the committer has ended.
@@ -248,6 +254,7 @@ fn write_log(
             written.unwrap_or_else(|_| LogStatus::Broken("the log's thread panicked".into()));
         queue.set_log(status);
         batch.clear();
+        batch.state = State::new();
         // Its memory is used again if the committer has not got other memory by now.
         let _ = give_back.try_send(batch);
     }

@@ -221,4 +221,16 @@ mod tests {
         crate::watch::WatchSource::next(&mut quick).await.expect("in time");
         assert_eq!(quick.backlog(), 0);
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_of_the_future_waits_without_work() {
+        let hub = Hub::new(State::new(), 10);
+        let request = WatchRequest::new(KeyRange::all()).after(Revision(1000));
+        let request = request.progress_every(std::time::Duration::from_secs(1));
+        let mut watch = hub.watch(&request).expect("a new hub");
+        let next = crate::watch::WatchSource::next(&mut watch);
+        // Time only goes on while nobody has anything to do.
+        let end = tokio::time::timeout(std::time::Duration::from_secs(60), next).await;
+        assert!(end.is_err(), "there is no progress before the start");
+    }
 }

@@ -42,11 +42,18 @@ impl Retention {
         Self { limits, marks: VecDeque::new() }
     }
 
+    /// Forgets revisions after this one, which were taken back and will come again.
+    pub(crate) fn roll_back(&mut self, newest: Revision) {
+        for (_, revision) in &mut self.marks {
+            *revision = newest.min(*revision);
+        }
+    }
+
     /// The revision to compact to now, if any.
     pub(crate) fn due(&mut self, now: Duration, state: &State) -> Option<Revision> {
         let mut due = None;
         while let Some(&(time, revision)) = self.marks.front()
-            && time + self.limits.keep <= now
+            && time.saturating_add(self.limits.keep) <= now
         {
             due = Some(revision);
             self.marks.pop_front();
@@ -60,6 +67,8 @@ impl Retention {
         {
             due = due.max(state.middle_of_history());
         }
+        // Marks may be of revisions that a full disk has taken back.
+        let due = due.map(|revision| revision.min(state.revision()));
         due.filter(|revision| *revision > state.compacted() && state.history_commits() > 0)
     }
 }

@@ -1,5 +1,6 @@
 //! Threads whose work can wait.
 
+use std::io;
 use std::thread::JoinHandle;
 
 /// How much the scheduler prefers other threads: these get about a tenth of a busy core.
@@ -9,12 +10,11 @@ const NICENESS: i32 = 10;
 pub(super) fn spawn<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
-) -> JoinHandle<T> {
+) -> io::Result<JoinHandle<T>> {
     let gentle = move || {
         // Only a matter of speed: on Linux this concerns the calling thread alone.
         let _ = rustix::process::setpriority_process(None, NICENESS);
         work()
     };
-    let spawned = std::thread::Builder::new().name(name.into()).spawn(gentle);
-    spawned.expect("the system has room for one more thread")
+    std::thread::Builder::new().name(name.into()).spawn(gentle)
 }

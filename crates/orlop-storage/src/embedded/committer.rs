@@ -8,7 +8,7 @@
 //! steps that a writer does not notice.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::batch::{Answer, Batch};
 use super::entry;
@@ -23,6 +23,8 @@ use crate::{Clock, Error};
 const SWEEP_COMMITS: usize = 128;
 /// How long the committer sleeps at most.
 const IDLE: Duration = Duration::from_millis(200);
+/// How long what nobody waits for is put off after the disk was full.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// The most bytes of a batch, unless a single request is larger.
 const BATCH_BYTES: usize = 1 << 20;
 
@@ -39,6 +41,8 @@ pub(super) struct Committer {
     pub(super) batch: Batch,
     /// Whether the last frame is not known to be followed by another.
     pub(super) unsealed: bool,
+    /// When to do again what nobody waits for, after the disk was full.
+    pub(super) patient_until: Option<Instant>,
     /// Whether there is more history to sweep out.
     pub(super) sweeping: bool,
     /// Whether some was swept out since the state was last shown.
@@ -51,17 +55,21 @@ impl Committer {
         let mut requests = Vec::new();
         loop {
             let Turn { log, ended } = self.queue.take(&mut requests, &self.wanted());
-            let idle = requests.is_empty() && log == LogStatus::Idle;
+            let quiet = requests.is_empty();
+            let idle = quiet && log == LogStatus::Idle;
             if let LogStatus::Broken(reason) = log {
                 self.batch.refuse(|| Error::Stopped { reason: reason.clone() });
                 return Some(reason);
             }
             if log == LogStatus::NoSpace {
                 self.roll_back();
+                if ended && quiet {
+                    return None;
+                }
             }
             requests.drain(..).for_each(|request| self.serve(request));
             self.look_after_time();
-            if idle && self.batch.is_empty() && !self.sweeping {
+            if idle && self.batch.is_empty() && !self.sweeping && !self.is_patient() {
                 if ended && !self.unsealed {
                     return None;
                 }
@@ -76,6 +84,7 @@ impl Committer {
     fn wanted(&self) -> Wanted {
         let time = match self.batch.state.next_deadline() {
             _ if self.sweeping => Duration::ZERO,
+            _ if self.is_patient() => IDLE,
             Some(deadline) => deadline.saturating_sub(self.clock.now()).min(IDLE),
             None => IDLE,
         };
@@ -111,11 +120,21 @@ impl Committer {
         });
     }
 
+    /// Whether the disk was full a moment ago.
+    fn is_patient(&self) -> bool {
+        self.patient_until.is_some_and(|time| Instant::now() < time)
+    }
+
     /// Ends leases and gives up history whose time has come.
     fn look_after_time(&mut self) {
+        if self.is_patient() {
+            return;
+        }
         let Batch { frame, state, commits, .. } = &mut self.batch;
         let now = self.clock.now();
-        while let Some(lease) = state.overdue(now) {
+        while frame.payload_length() < BATCH_BYTES
+            && let Some(lease) = state.overdue(now)
+        {
             let commit = state.expire(lease);
             entry::write_ended(frame, lease);
             if let Some(commit) = commit {
@@ -154,18 +173,19 @@ impl Committer {
             self.batch.answer();
             return;
         }
-        self.unsealed = !is_seal;
         if self.batch.answers.len() <= 1 {
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
             let status = writer.write(&mut self.batch);
             drop(writer);
+            self.unsealed = !(is_seal && status == LogStatus::Idle);
             self.batch.clear();
             self.queue.set_log(status);
         } else {
-            let state = self.batch.state.clone();
-            let next =
-                self.log_thread.done.try_recv().unwrap_or_else(|_| Batch::new(state.clone()));
-            let full = std::mem::replace(&mut self.batch, Batch { state, ..next });
+            self.unsealed = true;
+            let used = self.log_thread.done.try_recv();
+            let mut next = used.unwrap_or_else(|_| Batch::new(State::new()));
+            next.state = self.batch.state.clone();
+            let full = std::mem::replace(&mut self.batch, next);
             self.queue.set_log(LogStatus::Busy);
             // The thread only ends after this one.
             let _ = self.log_thread.batches.send(full);
@@ -177,5 +197,7 @@ impl Committer {
         self.batch.refuse(|| Error::NoSpace);
         self.batch.state = State::clone(&self.hub.state());
         self.batch.clear();
+        self.retention.roll_back(self.batch.state.revision());
+        self.patient_until = Some(Instant::now() + PATIENCE);
     }
 }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -142,6 +142,18 @@ impl Folder {
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self(path.to_path_buf())
+    }
+
+    /// Makes the folder, for nobody else, if it is not there; its name is durable then.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn create(&self) -> io::Result<()> {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
+        match self.0.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            Some(parent) => File::open(parent)?.sync_all(),
+            None => Ok(()),
+        }
     }
 }
 

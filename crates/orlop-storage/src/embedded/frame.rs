@@ -15,6 +15,9 @@ pub(super) const HEAD: usize = 36;
 
 const MAGIC: [u8; 4] = *b"OFRM";
 
+/// A buffer that has become larger than this is given back after the frame.
+const KEEP_BYTES: usize = 8 << 20;
+
 /// The random number that marks the frames of one store.
 pub(super) type Secret = [u8; 16];
 
@@ -56,6 +59,15 @@ pub(super) fn parse<'a>(
     Some((Head { segment, batch: number(16), revision, payload_length }, payload))
 }
 
+/// Whether the bytes begin like this frame, valid or not.
+pub(super) fn is_begun(bytes: &[u8], segment: u64, batch: u64) -> bool {
+    bytes.get(..HEAD).is_some_and(|head| {
+        head[..4] == MAGIC
+            && head[8..16] == segment.to_le_bytes()
+            && head[16..24] == batch.to_le_bytes()
+    })
+}
+
 /// A frame under construction, in memory that can be written past the page cache.
 #[derive(Debug)]
 pub(super) struct FrameBuffer {
@@ -66,14 +78,22 @@ pub(super) struct FrameBuffer {
 
 impl FrameBuffer {
     pub(super) fn new() -> Self {
+        let mut buffer = Self::empty();
+        buffer.clear();
+        buffer
+    }
+
+    fn empty() -> Self {
         let mut buffer = Self { storage: Vec::new(), start: 0 };
         buffer.move_to(256 << 10);
-        buffer.clear();
         buffer
     }
 
     /// Starts a new frame.
     pub(super) fn clear(&mut self) {
+        if self.storage.capacity() > KEEP_BYTES {
+            *self = Self::empty();
+        }
         self.storage.truncate(self.start);
         self.extend(&[0; HEAD]);
     }

@@ -16,7 +16,7 @@ use crate::Revision;
 /// Why a frame was not written.
 #[derive(Debug)]
 pub(super) enum AppendError {
-    /// There is no room; the log is as it was.
+    /// There is no room for it; the log is as it was.
     NoSpace,
     /// The log is not to be used any more.
     Broken(String),
@@ -95,9 +95,10 @@ impl Log {
         let bytes = frame.finish(&self.secret, used.number, self.end.batch + 1, revision);
         let name = || self.disk.describe(&names::segment(used.number));
         if let Err(error) = disk::write_all(&*active.file, active.offset, bytes) {
-            return Err(match error.kind() {
-                io::ErrorKind::StorageFull => AppendError::NoSpace,
-                _ => AppendError::Broken(format!("cannot write {}: {error}", name())),
+            return Err(if is_full(&error) {
+                AppendError::NoSpace
+            } else {
+                AppendError::Broken(format!("cannot write {}: {error}", name()))
             });
         }
         if let Err(error) = active.file.sync() {
@@ -139,12 +140,23 @@ impl Log {
         let made = self.disk.open(&name, Open::Direct).and_then(|file| {
             let length = length.max(self.segment_bytes / 16).max(file.length()?);
             file.allocate(length)?;
-            self.disk.sync_names()?;
             Ok(Prepared { number, file, length })
         });
-        made.map_err(|error| match error.kind() {
-            io::ErrorKind::StorageFull => AppendError::NoSpace,
-            _ => AppendError::Broken(format!("cannot make {}: {error}", self.disk.describe(&name))),
-        })
+        // Nothing is written yet, so whatever is in the way may pass.
+        let made = made.map_err(|error| {
+            if !is_full(&error) {
+                tracing::warn!(%error, name, "cannot make a log segment");
+            }
+            AppendError::NoSpace
+        })?;
+        self.disk.sync_names().map_err(|error| {
+            AppendError::Broken(format!("cannot sync {}: {error}", self.disk.describe("")))
+        })?;
+        Ok(made)
     }
+}
+
+/// Whether the disk, or what the user may have of it, is full.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

@@ -102,6 +102,8 @@ pub fn load_from(disk: &Arc<dyn Disk>, progress: &Progress<'_>) -> Result<Image,
             Ok(Recovered { state, facts, end, .. }) => {
                 return Ok(Image { state, facts, batch: end.batch });
             }
+            // A server beside us may have dropped a file, or written one while it was read.
+            Err(OpenError::Damaged { .. }) if attempt < ATTEMPTS => attempt += 1,
             Err(_) if attempt < ATTEMPTS && listing(&**disk)? != before => attempt += 1,
             Err(error) => return Err(error),
         }
@@ -162,26 +164,43 @@ pub fn restore(
         file: backup.display().to_string(),
         source,
     })?;
-    let (mut state, snapshot_bytes) =
+    let (mut state, _, snapshot_bytes) =
         recover::read_snapshot(&Folder::new(source_folder), name, progress)?;
-    state.bump(bump);
+    state.bump(bump).ok_or_else(|| OpenError::Unsuitable {
+        folder: backup.display().to_string(),
+        what: format!("has no {bump} revisions left to skip"),
+    })?;
+    let disk = new_folder(folder)?;
+    write_store(&disk, &state, progress)
+        .map_err(|source| io_error(&disk, "write", &names::snapshot(0), source))?;
+    identity::create(&disk)?;
+    let facts = Facts { snapshot_bytes, ..Facts::default() };
+    Ok(Image { state, facts, batch: 0 })
+}
+
+/// A folder with nothing in it.
+fn new_folder(folder: &Path) -> Result<Folder, OpenError> {
     let disk = Folder::new(folder);
-    fs::create_dir_all(folder).map_err(|source| io_error(&disk, "make", "", source))?;
+    disk.create().map_err(|source| io_error(&disk, "make", "", source))?;
     if !disk.list().map_err(|source| io_error(&disk, "list", "", source))?.is_empty() {
         let what = "is not empty".into();
         return Err(OpenError::Unsuitable { folder: disk.describe(""), what });
     }
-    let written = disk.open(names::SNAPSHOT_UNFINISHED, Open::Write).and_then(|output| {
-        snapshot::write(&*output, &state, 0, &mut |done, all| {
-            progress(done, all);
-            Ok(())
-        })?;
-        disk.rename(names::SNAPSHOT_UNFINISHED, &names::snapshot(0))
+    Ok(disk)
+}
+
+fn write_store(disk: &Folder, state: &State, progress: &Progress<'_>) -> io::Result<()> {
+    let output = disk.open(names::SNAPSHOT_UNFINISHED, Open::Write)?;
+    let written = snapshot::write(&*output, state, 0, &mut |done, all| {
+        progress(done, all);
+        Ok(())
     });
-    written.map_err(|source| io_error(&disk, "write", &names::snapshot(0), source))?;
-    identity::create(&disk)?;
-    let facts = Facts { snapshot_bytes, ..Facts::default() };
-    Ok(Image { state, facts, batch: 0 })
+    written.inspect_err(|_| {
+        // So that another attempt finds the folder empty.
+        let _ = disk.remove(names::SNAPSHOT_UNFINISHED);
+    })?;
+    disk.rename(names::SNAPSHOT_UNFINISHED, &names::snapshot(0))?;
+    disk.sync_names()
 }
 
 fn split(file: &Path) -> io::Result<(&Path, &str)> {

@@ -55,14 +55,20 @@ pub(super) fn recover(
     let mut facts = Facts::default();
     let (state, covered) = match names::snapshots(&files).last() {
         Some(&batch) => {
-            let (state, bytes) = read_snapshot(&**disk, &names::snapshot(batch), progress)?;
+            let name = names::snapshot(batch);
+            let (state, head, bytes) = read_snapshot(&**disk, &name, progress)?;
+            if head.batch != batch {
+                let what = format!("it is the snapshot of batch {}", head.batch);
+                return Err(damaged(&**disk, &name, 0, what));
+            }
             facts.snapshot_bytes = bytes;
             (state, batch)
         }
         None => (State::new(), 0),
     };
     let end = LogEnd { used: Vec::new(), next_segment: 1, batch: covered, length: 0 };
-    let mut replay = Replay { disk: &**disk, secret, covered, last: None, state, end, facts };
+    let mut replay =
+        Replay { disk: &**disk, secret, covered, last: None, ended: None, state, end, facts };
     for number in names::segments(&files) {
         replay.segment(number)?;
     }
@@ -71,12 +77,12 @@ pub(super) fn recover(
     Ok(Recovered { state, secret: Some(secret), end, facts })
 }
 
-/// Reads a snapshot or a backup: the state and the size of the file.
+/// Reads a snapshot or a backup: the state, its head and the size of the file.
 pub(super) fn read_snapshot(
     disk: &dyn Disk,
     name: &str,
     progress: &Progress<'_>,
-) -> Result<(State, u64), OpenError> {
+) -> Result<(State, snapshot::Head, u64), OpenError> {
     let file = disk.open(name, Open::Read);
     let file = file.map_err(|source| io_error(disk, "open", name, source))?;
     let read = snapshot::read(&*file, progress);
@@ -89,7 +95,8 @@ pub(super) fn read_snapshot(
             OpenError::Damaged { file: disk.describe(name), offset, what: what.into() }
         }
     })?;
-    Ok((contents.into_state(), bytes))
+    let head = contents.head;
+    Ok((contents.into_state(), head, bytes))
 }
 
 struct Replay<'a> {
@@ -99,6 +106,8 @@ struct Replay<'a> {
     covered: u64,
     /// The batch of the last frame that was read.
     last: Option<u64>,
+    /// Where the frames of the segment before end.
+    ended: Option<(String, usize)>,
     state: State,
     end: LogEnd,
     facts: Facts,
@@ -131,21 +140,18 @@ impl Replay<'_> {
 
     /// Batches have no gaps: not within the log, and not between snapshot and log.
     fn follows(&self, name: &str, offset: usize, batch: u64) -> Result<(), OpenError> {
-        let expected = match self.last {
-            Some(last) => last + 1,
-            None if batch <= self.covered => batch,
-            None => self.covered + 1,
-        };
-        if batch == expected {
+        // What the snapshot covers may be there, or in part, or not at all.
+        let expected = self.last.unwrap_or(0).max(self.covered) + 1;
+        let covered = batch <= self.covered && self.last.is_none_or(|last| batch > last);
+        if batch == expected || covered {
             return Ok(());
         }
-        // A torn end that is followed by more log was not the end.
-        if let Some((file, offset)) = &self.facts.torn {
-            let what = format!("batch {expected} is not readable, and batch {batch} follows");
-            return Err(OpenError::Damaged { file: file.clone(), offset: *offset, what });
-        }
-        let what = format!("batch {batch} follows, and batch {expected} is missing");
-        Err(damaged(self.disk, name, offset, what))
+        // The missing batch was to be where the frames before it end.
+        let what = format!("batch {expected} is not readable, and batch {batch} follows");
+        Err(match &self.ended {
+            Some((before, end)) => damaged(self.disk, before, *end, what),
+            None => damaged(self.disk, name, offset, what),
+        })
     }
 
     fn replay(
@@ -180,7 +186,7 @@ impl Replay<'_> {
         bytes: &[u8],
         end: usize,
     ) -> Result<(), OpenError> {
-        let expected = self.last.map_or(self.covered + 1, |last| last + 1);
+        let expected = self.last.unwrap_or(0).max(self.covered) + 1;
         let is_later = |at: &usize| {
             let found = frame::parse(&bytes[*at..], &self.secret, number);
             found.is_some_and(|(head, _)| head.batch >= expected)
@@ -189,7 +195,8 @@ impl Replay<'_> {
             let what = format!("batch {expected} is not readable, and a later one is at {later}");
             return Err(damaged(self.disk, name, end, what));
         }
-        if bytes[end..].iter().take(BLOCK).any(|byte| *byte != 0) {
+        self.ended = Some((name.to_string(), end));
+        if frame::is_begun(&bytes[end..], number, expected) {
             self.facts.torn = Some((self.disk.describe(name), end as u64));
         }
         Ok(())

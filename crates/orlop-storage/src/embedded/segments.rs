@@ -62,7 +62,10 @@ impl Segments {
         let mut worker =
             Worker { disk, segment_bytes, shared: shared_too, spares: Vec::new(), next_spare: 0 };
         let thread = background::spawn("orlop-segments", move || worker.run(&receiver));
-        Self { shared, orders: Some(sender), thread: Some(thread) }
+        if let Err(error) = &thread {
+            tracing::warn!(%error, "log segments are not prepared ahead");
+        }
+        Self { shared, orders: Some(sender), thread: thread.ok() }
     }
 
     /// Takes the segment with this number, if it is ready. If not, the log makes it itself.
@@ -158,19 +161,25 @@ impl Worker {
         Ok(())
     }
 
+    /// Drops all it can; the first thing that went wrong is the answer.
     fn drop_files(&mut self, numbers: &[u64]) -> io::Result<()> {
+        let mut result = Ok(());
         for number in numbers {
-            let name = names::segment(*number);
-            let whole = self.disk.open(&name, Open::Read)?.length()? == self.segment_bytes;
-            if whole && self.spares.len() < SPARES_MAX {
-                let spare = self.new_spare();
-                self.disk.rename(&name, &names::spare(spare))?;
-                self.spares.push(spare);
-            } else {
-                self.disk.remove(&name)?;
-            }
+            result = result.and(self.drop_file(&names::segment(*number)));
         }
-        self.disk.sync_names()
+        result.and(self.disk.sync_names())
+    }
+
+    fn drop_file(&mut self, name: &str) -> io::Result<()> {
+        let length = self.disk.open(name, Open::Read).and_then(|file| file.length());
+        let whole = length.is_ok_and(|length| length == self.segment_bytes);
+        if !whole || self.spares.len() >= SPARES_MAX {
+            return self.disk.remove(name);
+        }
+        let spare = self.new_spare();
+        self.disk.rename(name, &names::spare(spare))?;
+        self.spares.push(spare);
+        Ok(())
     }
 }
 

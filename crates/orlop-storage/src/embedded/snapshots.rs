@@ -54,7 +54,10 @@ impl Snapshots {
         let (disk, state, batch) = (self.disk.clone(), state.clone(), log.batch());
         let cancelled = self.cancelled.clone();
         let work = move || make(&*disk, &state, batch, &cancelled);
-        self.making = Some((batch, background::spawn("orlop-snapshot", work)));
+        match background::spawn("orlop-snapshot", work) {
+            Ok(thread) => self.making = Some((batch, thread)),
+            Err(error) => self.failed(&error, log),
+        }
     }
 
     /// The batch up to which a snapshot has just become durable, if so.
@@ -68,13 +71,18 @@ impl Snapshots {
                 Some(batch)
             }
             Err(error) => {
-                tracing::warn!(%error, "no snapshot was made, the log grows until one is");
-                let _ = self.disk.remove(names::SNAPSHOT_UNFINISHED);
-                self.begun_at = log.length().saturating_sub(self.log_bytes_min.max(self.size));
-                self.retry_at = Some(Instant::now() + RETRY);
+                self.failed(&error, log);
                 None
             }
         }
+    }
+
+    /// Another one is tried after a while.
+    fn failed(&mut self, error: &io::Error, log: &Log) {
+        tracing::warn!(%error, "no snapshot was made, the log grows until one is");
+        let _ = self.disk.remove(names::SNAPSHOT_UNFINISHED);
+        self.begun_at = log.length().saturating_sub(self.log_bytes_min.max(self.size));
+        self.retry_at = Some(Instant::now() + RETRY);
     }
 }
 

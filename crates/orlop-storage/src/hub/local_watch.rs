@@ -109,8 +109,12 @@ impl LocalWatch {
         // A wish that came in between has a later target and stays.
         let _ = self.asked.target.compare_exchange(target, 0, Ordering::AcqRel, Ordering::Relaxed);
         self.delivered = fanned;
-        self.progress_due = self.progress_every.map(|interval| Instant::now() + interval);
+        self.set_progress_due();
         Some(fanned)
+    }
+
+    fn set_progress_due(&mut self) {
+        self.progress_due = self.progress_every.map(|interval| Instant::now() + interval);
     }
 
     #[cfg(test)]
@@ -135,18 +139,22 @@ impl WatchSource for LocalWatch {
                 None => self.next_of_topic()?,
             };
             if let Some(events) = events {
-                self.progress_due = self.progress_every.map(|interval| Instant::now() + interval);
+                self.set_progress_due();
                 return Ok(Delivery::Events(events));
             }
             if let Some(revision) = self.progress(fanned) {
                 return Ok(Delivery::Progress(revision));
             }
-            let wanted = asked.target.load(Ordering::Acquire) > fanned.0;
+            let target = asked.target.load(Ordering::Acquire);
+            let wanted = target != 0 && target.max(self.delivered.0) > fanned.0;
             tokio::select! {
                 () = pushed => {}
                 () = wish => {}
                 _ = fanned_now.changed(), if wanted => {}
-                () = until(self.progress_due) => asked.ask(self.hub.state().revision()),
+                () = until(self.progress_due) => {
+                    self.set_progress_due();
+                    asked.ask(self.hub.state().revision());
+                }
             }
         }
     }

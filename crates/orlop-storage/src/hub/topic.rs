@@ -7,6 +7,9 @@ use tokio::sync::Notify;
 
 use crate::{Event, KeyRange};
 
+/// The most bytes of values that a topic keeps for slow watchers.
+const BYTES_MAX: usize = 256 << 20;
+
 /// See the module's documentation.
 pub(super) struct Topic {
     pub(super) range: KeyRange,
@@ -21,8 +24,9 @@ struct Ring {
     entries: VecDeque<Entry>,
     /// The sequence number of the first entry; the numbers are the watchers' cursors.
     base: u64,
-    /// The events of all entries together.
+    /// The events of all entries together, and the bytes of the values in them.
     events: usize,
+    bytes: usize,
     watchers: usize,
     stopped: Option<String>,
 }
@@ -71,9 +75,10 @@ impl Topic {
         let mut ring = self.ring();
         let unread = ring.watchers;
         ring.events += events.len();
+        ring.bytes += bytes(&events);
         ring.entries.push_back(Entry { events, unread });
         // A single commit may be larger than the bound; it is the newest and stays.
-        while ring.events > self.events_max && ring.entries.len() > 1 {
+        while (ring.events > self.events_max || ring.bytes > BYTES_MAX) && ring.entries.len() > 1 {
             ring.pop();
         }
         drop(ring);
@@ -128,7 +133,17 @@ impl Ring {
     fn pop(&mut self) {
         if let Some(entry) = self.entries.pop_front() {
             self.events -= entry.events.len();
+            self.bytes -= bytes(&entry.events);
             self.base += 1;
         }
     }
+}
+
+/// The bytes of all values in some events.
+fn bytes(events: &[Event]) -> usize {
+    let values = |event: &Event| {
+        let value = |record: &crate::Record| record.value().len();
+        event.record().map_or(0, value) + event.previous().map_or(0, value)
+    };
+    events.iter().map(values).sum()
 }

@@ -44,12 +44,17 @@ impl State {
     }
 
     /// Skips revisions, and gives up all history before.
-    pub(crate) fn bump(&mut self, revisions: u64) {
+    ///
+    /// None if there are not that many.
+    pub(crate) fn bump(&mut self, revisions: u64) -> Option<()> {
         if revisions > 0 {
-            self.revision = Revision(self.revision.0 + revisions);
+            // Not further than etcd can count, with room to go on.
+            let newest = self.revision.0.checked_add(revisions).filter(|r| *r < u64::MAX >> 2)?;
+            self.revision = Revision(newest);
             self.compacted = self.revision;
             self.sweep(usize::MAX);
         }
+        Some(())
     }
 
     /// Bytes held for history only.
