@@ -33,6 +33,10 @@ struct Arguments {
 enum Bench {
     /// The store: a bare log, the embedded engine and etcd on the same disk.
     Storage(Options),
+    /// Opens the store in a folder and says what that took: the part of `storage` that needs a
+    /// process of its own.
+    #[command(hide = true)]
+    Open { folder: PathBuf },
 }
 
 /// What every benchmark takes.
@@ -55,5 +59,6 @@ pub(crate) struct Options {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().bench {
         Bench::Storage(options) => storage::run(&options),
+        Bench::Open { folder } => storage::open_here(&folder),
     }
 }

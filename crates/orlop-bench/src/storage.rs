@@ -8,6 +8,8 @@ mod peer;
 mod puts;
 mod reads;
 
+pub(crate) use self::footprint::open_here;
+
 use std::time::Duration;
 
 use orlop_storage::{Embedded, embedded};
