@@ -119,6 +119,7 @@ impl Embedded {
         recovered: Recovered,
     ) -> Self {
         let Recovered { state, end, facts, .. } = recovered;
+        let unsealed = !end.sealed;
         let hub = Hub::new(state.clone(), options.watch_buffer_events);
         let queue = Arc::new(Queue::default());
         let (fan_out, fanned) = sync_channel(FAN_OUT_BATCHES);
@@ -139,7 +140,7 @@ impl Embedded {
             log_thread: LogThread { batches, done },
             batch: Batch::new(state),
             // The last frame before a crash was served by now.
-            unsealed: facts.frames_replayed > 0,
+            unsealed,
             patient_until: None,
             sweeping: false,
             swept: false,

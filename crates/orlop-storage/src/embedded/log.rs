@@ -33,6 +33,8 @@ pub(super) struct LogEnd {
     pub(super) batch: u64,
     /// Bytes of frames after the snapshot that the store was opened with.
     pub(super) length: u64,
+    /// Whether the last frame was a seal, or there is none.
+    pub(super) sealed: bool,
 }
 
 /// A segment with frames.

@@ -48,7 +48,7 @@ pub(super) fn recover(
     let files = disk.list().map_err(|source| io_error(&**disk, "list", "", source))?;
     let secret = identity::read(&**disk, &files)?;
     let Some(secret) = secret else {
-        let end = LogEnd { used: Vec::new(), next_segment: 1, batch: 0, length: 0 };
+        let end = LogEnd { used: Vec::new(), next_segment: 1, batch: 0, length: 0, sealed: true };
         let facts = Facts::default();
         return Ok(Recovered { state: State::new(), secret: None, end, facts });
     };
@@ -66,7 +66,7 @@ pub(super) fn recover(
         }
         None => (State::new(), 0),
     };
-    let end = LogEnd { used: Vec::new(), next_segment: 1, batch: covered, length: 0 };
+    let end = LogEnd { used: Vec::new(), next_segment: 1, batch: covered, length: 0, sealed: true };
     let mut replay =
         Replay { disk: &**disk, secret, covered, last: None, ended: None, state, end, facts };
     for number in names::segments(&files) {
@@ -133,6 +133,7 @@ impl Replay<'_> {
             }
             self.end.used.last_mut().expect("it was just added").last_batch = head.batch;
             self.last = Some(head.batch);
+            self.end.sealed = payload.is_empty();
             offset = (offset + head.frame_length()).min(bytes.len());
         }
         self.end_of_segment(&name, number, &bytes, offset)
