@@ -1,0 +1,12 @@
+//! What a Kubernetes object is.
+//!
+//! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
+
+pub mod field;
+pub mod json;
+pub mod node;
+pub mod schema;
+pub mod text;
+pub mod value;
+
+pub use value::{Map, Str, Value};

@@ -1,0 +1,274 @@
+//! A schema as text.
+//!
+//! ```text
+//! package io.k8s.api.core.v1
+//! Container
+//!  name string 1 req
+//!  env [EnvVar] 7 omit list=map:name patch=merge key=name
+//!  resources ResourceRequirements 8 omit
+//!  livenessProbe *Probe 10 omit
+//! ```
+//!
+//! A line without indent starts a struct, by its name in the package; words after it are `atomic`
+//! and `keeps`. An indented line is a field, in the order of declaration: name, type, protobuf
+//! number (`2.7` is field 7 of the embedded message 2, `-` is none), then words:
+//!
+//! | word | |
+//! |---|---|
+//! | `omit`, `omitzero` | left out of JSON when empty, when zero |
+//! | `req` | required in OpenAPI |
+//! | `atomic` | the struct or map in it changes as a whole |
+//! | `list=atomic`, `list=set`, `list=map:KEY,KEY` | how items are told apart |
+//! | `wrapped` | the items travel in a protobuf message of their own |
+//! | `patch=merge`, `patch=retainKeys`, `patch=merge,retainKeys` | strategic merge patch |
+//! | `key=KEY` | merge key of a strategic merge patch |
+//! | `enum=A,B` | the only values allowed |
+//! | `default=JSON` | what a missing field means; the last word of a line |
+//!
+//! A type is `bool`, `int32`, `int64`, `float64`, `string`, `bytes`, `time`, `microtime`,
+//! `duration`, `quantity`, `intstr`, `any`, `raw`, `fieldset`, `[T]`, `{T}` (map from string), or
+//! the name of a struct: as it is in the same package, else with its package. `*` before it is a
+//! pointer. Empty lines and lines that start with `#` are skipped.
+
+use std::collections::HashMap;
+
+use super::{Field, Identity, List, MapOf, Omit, Patch, Schema, Struct, StructId, Tag, Type};
+use crate::json;
+use crate::value::Str;
+
+/// Where the text is wrong, and how.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("schema line {line}: {message}")]
+pub struct ParseError {
+    /// Counted from 1, over all texts together.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Reads the texts of a schema. They may refer to each other's structs.
+///
+/// # Errors
+///
+/// When a line is not in the form above or names a struct that is in none of the texts.
+pub fn parse(texts: &[&'static str]) -> Result<Schema, ParseError> {
+    let mut parser = Parser { schema: Schema::default(), ids: find_structs(texts), package: "" };
+    let lines = texts.iter().flat_map(|text| text.lines());
+    for (at, line) in lines.enumerate() {
+        let result = match line.as_bytes().first() {
+            None | Some(b'#') => Ok(()),
+            Some(b' ') => parser.field(line),
+            Some(_) => parser.header(line),
+        };
+        result.map_err(|message| ParseError { line: at + 1, message })?;
+    }
+    for new in &mut parser.schema.structs {
+        sort_fields(new);
+    }
+    Ok(parser.schema)
+}
+
+/// A schema while it is read.
+struct Parser {
+    schema: Schema,
+    /// Every struct by package and name.
+    ids: HashMap<(&'static str, &'static str), StructId>,
+    package: &'static str,
+}
+
+fn find_structs(texts: &[&'static str]) -> HashMap<(&'static str, &'static str), StructId> {
+    let mut ids = HashMap::with_capacity(1024);
+    let mut package = "";
+    for line in texts.iter().flat_map(|text| text.lines()) {
+        let Some(word) = line.split(' ').next().filter(|word| !word.is_empty()) else { continue };
+        match line.strip_prefix("package ") {
+            Some(name) => package = name,
+            None if word.starts_with('#') => {}
+            None => {
+                let next = u32::try_from(ids.len()).expect("few structs");
+                ids.insert((package, word), StructId(next));
+            }
+        }
+    }
+    ids
+}
+
+impl Parser {
+    fn header(&mut self, line: &'static str) -> Result<(), String> {
+        if let Some(package) = line.strip_prefix("package ") {
+            self.package = package;
+            return Ok(());
+        }
+        let mut words = line.split(' ');
+        let short = words.next().unwrap_or_default();
+        let mut name = Str::with_capacity(self.package.len() + 1 + short.len());
+        name.push_str(self.package);
+        name.push('.');
+        name.push_str(short);
+        let mut new = Struct { name, ..Struct::default() };
+        for word in words {
+            match word {
+                "atomic" => new.is_atomic = true,
+                "keeps" => new.keeps_unknown = true,
+                word => return Err(format!("unknown word {word:?} after a struct")),
+            }
+        }
+        if self.schema.by_name.contains_key(&new.name) {
+            return Err(format!("struct {} stands twice", new.name));
+        }
+        self.schema.add(new);
+        Ok(())
+    }
+
+    fn field(&mut self, line: &'static str) -> Result<(), String> {
+        let mut rest = line.trim_start();
+        let mut next = || {
+            let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
+            rest = after;
+            word
+        };
+        let name = next();
+        let (is_pointer, ty) = match next() {
+            word if word.starts_with('*') => (true, &word[1..]),
+            word => (false, word),
+        };
+        let mut field = Field {
+            name: Str::const_new(name),
+            ty: self.ty(ty)?,
+            is_pointer,
+            omit: Omit::Never,
+            is_required: false,
+            is_atomic: false,
+            tag: tag(next())?,
+            patch: Patch::default(),
+            merge_key: Str::const_new(""),
+            extra: None,
+        };
+        while !rest.is_empty() {
+            if let Some(text) = rest.strip_prefix("default=") {
+                let value = json::parse(text.as_bytes()).map_err(|error| error.to_string())?;
+                field.extra.get_or_insert_default().default = Some(value);
+                break;
+            }
+            let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
+            rest = after;
+            self.word(&mut field, word)?;
+        }
+        let last = self.schema.structs.last_mut().ok_or("a field before the first struct")?;
+        last.fields.push(field);
+        Ok(())
+    }
+
+    fn word(&self, field: &mut Field, word: &'static str) -> Result<(), String> {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        match name {
+            "omit" => field.omit = Omit::Empty,
+            "omitzero" => field.omit = Omit::Zero,
+            "req" => field.is_required = true,
+            "atomic" => match &mut field.ty {
+                Type::Map(map) => map.is_atomic = true,
+                _ => field.is_atomic = true,
+            },
+            "wrapped" => list_of(field)?.is_wrapped = true,
+            "list" => list_of(field)?.identity = identity(value)?,
+            "patch" => field.patch = patch(value)?,
+            "key" => field.merge_key = Str::const_new(value),
+            "enum" => {
+                let choices = value.split(',').map(Str::const_new).collect();
+                field.extra.get_or_insert_default().choices = choices;
+            }
+            _ => return Err(format!("unknown word {word:?} after a field")),
+        }
+        Ok(())
+    }
+
+    fn ty(&self, word: &'static str) -> Result<Type, String> {
+        Ok(match word {
+            "bool" => Type::Bool,
+            "int32" => Type::Int32,
+            "int64" => Type::Int64,
+            "float64" => Type::Float64,
+            "string" => Type::String,
+            "bytes" => Type::Bytes,
+            "time" => Type::Time,
+            "microtime" => Type::MicroTime,
+            "duration" => Type::Duration,
+            "quantity" => Type::Quantity,
+            "intstr" => Type::IntOrString,
+            "any" => Type::Any,
+            "raw" => Type::Raw,
+            "fieldset" => Type::FieldSet,
+            word => return self.compound(word),
+        })
+    }
+
+    fn compound(&self, word: &'static str) -> Result<Type, String> {
+        if let Some(item) = word.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
+            let (is_item_pointer, item) = match item.strip_prefix('*') {
+                Some(item) => (true, item),
+                None => (false, item),
+            };
+            let identity = Identity::Atomic { is_declared: false };
+            let list = List { item: self.ty(item)?, is_item_pointer, identity, is_wrapped: false };
+            return Ok(Type::List(Box::new(list)));
+        }
+        if let Some(value) = word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
+            let map = MapOf { value: self.ty(value)?, is_atomic: false };
+            return Ok(Type::Map(Box::new(map)));
+        }
+        let path = word.rsplit_once('.').unwrap_or((self.package, word));
+        let id = self.ids.get(&path).ok_or_else(|| format!("unknown type {word:?}"))?;
+        Ok(Type::Struct(*id))
+    }
+}
+
+fn tag(word: &str) -> Result<Option<Tag>, String> {
+    let number = |text: &str| text.parse().map_err(|_| format!("bad protobuf number {word:?}"));
+    Ok(match word.split_once('.') {
+        _ if word == "-" => None,
+        Some((inside, word)) => Some(Tag { number: number(word)?, inside: Some(number(inside)?) }),
+        None => Some(Tag { number: number(word)?, inside: None }),
+    })
+}
+
+fn list_of(field: &mut Field) -> Result<&mut List, String> {
+    match &mut field.ty {
+        Type::List(list) => Ok(list),
+        _ => Err("only a list can have this word".into()),
+    }
+}
+
+fn identity(value: &'static str) -> Result<Identity, String> {
+    match value.split_once(':') {
+        None if value == "atomic" => Ok(Identity::Atomic { is_declared: true }),
+        None if value == "set" => Ok(Identity::Set),
+        Some(("map", keys)) => Ok(Identity::Keys(keys.split(',').map(Str::const_new).collect())),
+        _ => Err(format!("unknown kind of list {value:?}")),
+    }
+}
+
+fn patch(value: &str) -> Result<Patch, String> {
+    let mut patch = Patch::default();
+    for word in value.split(',') {
+        match word {
+            "merge" => patch.merges = true,
+            "retainKeys" => patch.retains_keys = true,
+            "replace" => {}
+            word => return Err(format!("unknown patch strategy {word:?}")),
+        }
+    }
+    Ok(patch)
+}
+
+/// Sorts the fields by name and remembers how they were declared.
+fn sort_fields(new: &mut Struct) {
+    let count = u16::try_from(new.fields.len()).expect("few fields");
+    let fields = std::mem::take(&mut new.fields);
+    let mut numbered: Vec<(u16, Field)> = (0..count).zip(fields).collect();
+    numbered.sort_by(|a, b| a.1.name.cmp(&b.1.name));
+    new.order = vec![0; numbered.len()];
+    for ((declared, field), sorted) in numbered.into_iter().zip(0..) {
+        new.order[usize::from(declared)] = sorted;
+        new.fields.push(field);
+    }
+}

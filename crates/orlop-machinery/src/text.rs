@@ -1,0 +1,47 @@
+//! Text as Go writes it.
+
+use std::fmt::Write;
+
+/// Quotes text as Go's `%q` does: what error messages show.
+///
+/// ```
+/// assert_eq!(orlop_machinery::text::quote("a\"b\n"), r#""a\"b\n""#);
+/// ```
+#[must_use]
+pub fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
+            c if is_printable(c) => out.push(c),
+            c if (c as u32) < 0x80 => write!(out, "\\x{:02x}", c as u32).expect("a string grows"),
+            c if (c as u32) < 0x10000 => {
+                write!(out, "\\u{:04x}", c as u32).expect("a string grows");
+            }
+            c => write!(out, "\\U{:08x}", c as u32).expect("a string grows"),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Close to Go's `unicode.IsPrint`: letters, marks, numbers, signs and the plain space.
+fn is_printable(c: char) -> bool {
+    match c {
+        ' '..='~' => true,
+        '\u{80}'..='\u{a0}' | '\u{ad}' => false,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}' => false,
+        '\u{feff}' | '\u{fff0}'..='\u{fffb}' => false,
+        '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => false,
+        c => !c.is_control() && !c.is_whitespace(),
+    }
+}
