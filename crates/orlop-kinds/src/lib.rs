@@ -1,1 +1,17 @@
-//! Every built-in kind.
+//! Every built-in kind of Kubernetes.
+//!
+//! One kind is one file and one word in the list of its group; everything else (routes, discovery,
+//! OpenAPI, storage keys, tables) is derived from the [`catalog`]. Rules that several kinds share
+//! stand once, in `rules`.
+
+#[macro_use]
+mod kinds;
+
+pub mod catalog;
+pub mod schema;
+
+mod core;
+mod rules;
+
+pub use catalog::catalog;
+pub use schema::schema;

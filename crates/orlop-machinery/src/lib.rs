@@ -2,8 +2,10 @@
 //!
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
+pub mod defaults;
 pub mod field;
 pub mod json;
+pub mod kind;
 pub mod node;
 pub mod schema;
 pub mod text;

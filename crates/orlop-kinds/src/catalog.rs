@@ -1,0 +1,85 @@
+//! All built-in kinds, and how to find one.
+
+use std::sync::LazyLock;
+
+use orlop_machinery::Value;
+use orlop_machinery::defaults::Defaults;
+use orlop_machinery::kind::{Kind, Resource};
+use orlop_machinery::node::Node;
+use orlop_machinery::schema::StructId;
+
+use crate::{core, schema};
+
+/// Every group's kinds.
+static GROUPS: &[&[&dyn Kind]] = &[core::KINDS];
+
+/// All built-in kinds.
+pub struct Catalog {
+    entries: Vec<Entry>,
+    defaults: Defaults,
+}
+
+/// A built-in kind with its names and its struct.
+pub struct Entry {
+    /// Its names, verbs and subresources.
+    pub resource: Resource,
+    /// Its behaviour.
+    pub kind: &'static dyn Kind,
+    /// Its struct in [`schema()`].
+    pub id: StructId,
+}
+
+/// All built-in kinds.
+pub fn catalog() -> &'static Catalog {
+    static CATALOG: LazyLock<Catalog> = LazyLock::new(Catalog::new);
+    &CATALOG
+}
+
+impl Catalog {
+    fn new() -> Catalog {
+        let kinds = GROUPS.iter().flat_map(|group| group.iter().copied());
+        let entries: Vec<Entry> = kinds.clone().map(Entry::new).collect();
+        let own = kinds.flat_map(|kind| kind.defaulters().iter().copied());
+        let defaults = Defaults::new(schema(), own);
+        Catalog { entries, defaults }
+    }
+
+    /// Every kind, in the order of groups and names.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// A kind by `apiVersion` and `kind`.
+    pub fn find_kind(&self, api_version: &str, kind: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| {
+            entry.resource.kind == kind && entry.resource.api_version() == api_version
+        })
+    }
+
+    /// A kind by group, version and plural.
+    pub fn find_resource(&self, group: &str, version: &str, plural: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| {
+            let known = &entry.resource;
+            known.plural == plural && known.group == group && known.version == version
+        })
+    }
+
+    /// Sets the defaults of an object of a kind.
+    pub fn set_defaults(&self, entry: &Entry, object: &mut Value) {
+        self.defaults.set(schema(), entry.id, object);
+    }
+}
+
+impl Entry {
+    fn new(kind: &'static dyn Kind) -> Entry {
+        let resource = kind.resource();
+        let name = &resource.schema_name;
+        let Some(id) = schema().find(name) else { panic!("no struct {name} in the schema") };
+        Entry { resource, kind, id }
+    }
+
+    /// An object of this kind, for rules to read.
+    pub fn node<'a>(&self, object: &'a Value) -> Node<'a> {
+        Node::of(object, schema(), self.id)
+    }
+}

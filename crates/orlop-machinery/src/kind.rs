@@ -1,0 +1,77 @@
+//! What the rest of the server must know about a kind of object, built-in or custom.
+//!
+//! A [`Kind`] has names ([`Resource`]) and behaviour: defaults, what is dropped or set on the way
+//! in, validation, warnings, columns. All of it is pure; what a decision needs of the world stands
+//! in [`Context`]. The order in which a request uses these functions is the server's business.
+
+mod columns;
+mod resource;
+mod rules;
+
+pub use columns::{Column, Row, Selectable};
+pub use resource::{Resource, Scope, Subresource, Verb};
+pub use rules::{Context, Rules, User};
+
+use crate::names::{self, NameRule};
+use crate::value::Value;
+
+/// Sets the defaults of one struct, given in normal form. It does not descend: the structs inside
+/// have their own.
+pub type Defaulter = fn(&mut Value);
+
+/// A kind of object, as one of its API versions knows it.
+///
+/// A built-in kind is a unit struct in a file of its own. Every method has a default that suits
+/// the plainest of kinds.
+pub trait Kind: Rules {
+    /// Its names, its verbs, its subresources.
+    fn resource(&self) -> Resource;
+
+    /// What a name must be.
+    fn name_rule(&self) -> NameRule {
+        names::name_is_dns_subdomain
+    }
+
+    /// The structs whose defaults stand in this file: the name in the schema and the function.
+    fn defaulters(&self) -> &'static [(&'static str, Defaulter)] {
+        &[]
+    }
+
+    /// Whether a PUT of an object that does not exist creates it.
+    fn allows_create_on_update(&self) -> bool {
+        false
+    }
+
+    /// Whether a PUT may come without a resource version.
+    fn allows_unconditional_update(&self) -> bool {
+        true
+    }
+
+    /// How long a deletion waits when the request does not say; none for kinds that are deleted
+    /// at once.
+    fn grace_period_seconds(&self, _object: &Value) -> Option<i64> {
+        None
+    }
+
+    /// The fields that field selectors may name, besides `metadata.name` and
+    /// `metadata.namespace`.
+    fn selectable_fields(&self) -> &'static [Selectable] {
+        &[]
+    }
+
+    /// What `kubectl get` shows.
+    fn columns(&self) -> &'static [Column] {
+        columns::NAME_AND_AGE
+    }
+
+    /// The cells of one object, one for each column.
+    fn row(&self, context: &Context<'_>, object: &Value) -> Row {
+        columns::name_and_age(context, object)
+    }
+
+    /// Turns an object of this version into the version that is stored.
+    fn to_storage(&self, _object: &mut Value) {}
+
+    /// Turns a stored object into this version.
+    fn from_storage(&self, _object: &mut Value) {}
+}
