@@ -5,13 +5,13 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::summary::{self, Step};
-use crate::{install, shell, test, tidy};
+use crate::{fmt, install, shell, test, tidy};
 
 /// A step by its name; returns an exit code.
 type NamedStep = (&'static str, fn() -> Result<u8>);
 
 const STEPS: [NamedStep; 6] = [
-    ("fmt", || cargo("fmt --all --check")),
+    ("fmt", || fmt::run(&["--check".to_owned()])),
     ("clippy", || cargo("clippy --workspace --all-targets -- -D warnings")),
     ("tidy", || tidy::run(&[])),
     ("test", || test::run(&[])),

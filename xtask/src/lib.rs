@@ -16,6 +16,7 @@
 
 pub mod bench;
 pub mod ci;
+pub mod fmt;
 pub mod fuzz;
 pub mod install;
 pub mod shell;

@@ -12,7 +12,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use xtask::{bench, ci, fuzz, soak, test, tidy};
+use xtask::{bench, ci, fmt, fuzz, soak, test, tidy};
 
 /// One command of the tool.
 struct Command {
@@ -26,7 +26,7 @@ struct Command {
     run: fn(&[String]) -> Result<u8>,
 }
 
-const COMMANDS: [Command; 6] = [
+const COMMANDS: [Command; 7] = [
     Command {
         name: "test",
         arguments: "[--no-install] [cargo test args]",
@@ -38,6 +38,12 @@ const COMMANDS: [Command; 6] = [
         arguments: "[--list]",
         summary: "check the rules that the compiler does not",
         run: tidy::run,
+    },
+    Command {
+        name: "fmt",
+        arguments: "[--check]",
+        summary: "format every file, those that macros declare too",
+        run: fmt::run,
     },
     Command {
         name: "ci",

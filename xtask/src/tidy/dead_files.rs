@@ -1,6 +1,6 @@
 //! Every file under `src/` is compiled: reachable by `mod` from the start of a target.
 //!
-//! Modules declared inside a macro are not seen.
+//! Modules declared inside a macro are not seen, but for the lists `kinds![a, b]`.
 
 use std::collections::BTreeSet;
 
@@ -65,6 +65,7 @@ fn declared(text: &str) -> Vec<Module> {
     // The modules written in place around the current line, with their indentation.
     let mut around: Vec<(usize, &str)> = Vec::new();
     let mut at = None;
+    modules.extend(listed(&halves.code).map(|name| Module::Named(name.to_owned())));
     for (raw, line) in text.lines().zip(halves.code.lines()) {
         let indentation = line.len() - line.trim_start().len();
         if line.trim() == "}" && around.last().is_some_and(|(column, _)| *column == indentation) {
@@ -88,6 +89,13 @@ fn declared(text: &str) -> Vec<Module> {
         }
     }
     modules
+}
+
+/// The modules of lists `kinds![a, b];` at the start of a line.
+fn listed(code: &str) -> impl Iterator<Item = &str> {
+    let lists = code.split("\nkinds![").skip(1);
+    let bodies = lists.filter_map(|rest| rest.split_once(']')).map(|(body, _)| body);
+    bodies.flat_map(|body| body.split(',')).map(str::trim).filter(|name| !name.is_empty())
 }
 
 /// The name of the module that the line declares, and what follows the name.
@@ -119,6 +127,12 @@ mod tests {
             named("h"),
         ];
         assert_eq!(declared(text), expect);
+    }
+
+    #[test]
+    fn lists_of_kinds_declare_modules() {
+        let named = |name: &str| Module::Named(name.to_owned());
+        assert_eq!(declared("//! A group.\n\nkinds![a,\n    b_c,\n];\n"), [named("a"), named("b_c")]);
     }
 
     #[test]
