@@ -32,7 +32,10 @@ impl Defaults {
     ///
     /// When a name is not in the schema: a mistake in a kind, which every test of it shows.
     #[must_use]
-    pub fn new(schema: &Schema, own: impl IntoIterator<Item = (&'static str, Defaulter)>) -> Defaults {
+    pub fn new(
+        schema: &Schema,
+        own: impl IntoIterator<Item = (&'static str, Defaulter)>,
+    ) -> Defaults {
         let mut plans: Vec<Plan> = Vec::with_capacity(schema.len());
         plans.extend(schema.iter().map(|(_, known)| Plan::of_declared(known)));
         for (name, defaulter) in own {
@@ -81,7 +84,9 @@ impl Defaults {
                 items.iter_mut().for_each(|item| self.set_inside(schema, &list.item, item));
             }
             (Type::Map(map), Value::Map(entries)) => {
-                entries.iter_mut().for_each(|(_, value)| self.set_inside(schema, &map.value, value));
+                entries
+                    .iter_mut()
+                    .for_each(|(_, value)| self.set_inside(schema, &map.value, value));
             }
             _ => {}
         }

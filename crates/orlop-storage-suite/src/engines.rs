@@ -6,7 +6,8 @@
 use std::env;
 use std::sync::Arc;
 
-use orlop_storage::{Embedded, Etcd, EtcdOptions, Memory, Store, embedded};
+use anyhow::{Context, Result};
+use orlop_storage::{Embedded, Etcd, EtcdOptions, Expect, Memory, Revision, Store, embedded};
 use tempfile::TempDir;
 
 use crate::ReferenceStore;
@@ -50,4 +51,22 @@ pub fn assert_not_required() {
     let required = env::var("CI").is_ok_and(|value| value == "true");
     assert!(!required, "the engine must be available in continuous integration");
     println!("skipped: the engine is not available here");
+}
+
+/// Whether there is no etcd here, which continuous integration is not content with.
+pub fn is_etcd_missing() -> bool {
+    let missing = !crate::etcd_server::etcd_available();
+    if missing {
+        assert_not_required();
+    }
+    missing
+}
+
+/// Puts a key, whatever it holds.
+///
+/// # Errors
+/// When the store does.
+pub async fn put(store: &dyn Store, key: &str, value: impl Into<bytes::Bytes>) -> Result<Revision> {
+    let outcome = store.put(key.to_string().into(), value.into(), Expect::Anything).await?;
+    outcome.committed().context("nothing was expected")
 }

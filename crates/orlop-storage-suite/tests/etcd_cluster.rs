@@ -14,25 +14,11 @@ use anyhow::{Context, Result, ensure};
 use orlop_storage::{
     Delivery, Error, Etcd, EtcdOptions, Expect, KeyRange, Revision, Store, Watch, WatchRequest,
 };
-use orlop_storage_suite::engines::assert_not_required;
-use orlop_storage_suite::etcd_server::{EtcdCluster, etcd_available};
+use orlop_storage_suite::engines::{self, put};
+use orlop_storage_suite::etcd_server::EtcdCluster;
 use tokio::time::{sleep, timeout};
 
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Whether there is no etcd here, which continuous integration is not content with.
-fn skip() -> bool {
-    let missing = !etcd_available();
-    if missing {
-        assert_not_required();
-    }
-    missing
-}
-
-async fn put(store: &Etcd, key: &str, value: impl Into<bytes::Bytes>) -> Result<Revision> {
-    let outcome = store.put(key.to_string().into(), value.into(), Expect::Anything).await?;
-    outcome.committed().context("nothing was expected")
-}
 
 /// Writes one key after the other, whatever happens to single writes, until told to stop.
 async fn write_on(store: &Etcd, stop: &AtomicBool) -> (u64, u64, u64) {
@@ -117,7 +103,7 @@ async fn check_complete(watch: &mut Watch, start: Revision, last: Revision) -> R
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn watches_outlive_killed_leaders() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     watch_through("kill", |cluster| {
@@ -136,7 +122,7 @@ async fn watches_outlive_killed_leaders() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn watches_outlive_members_cut_off_from_the_others() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     watch_through("cut peers", |cluster| {
@@ -154,7 +140,7 @@ async fn watches_outlive_members_cut_off_from_the_others() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn watches_outlive_members_cut_off_from_clients() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     watch_through("cut clients", |cluster| {
@@ -170,7 +156,7 @@ async fn watches_outlive_members_cut_off_from_clients() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn watches_outlive_paused_members() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     watch_through("pause", |cluster| {
@@ -185,7 +171,7 @@ async fn watches_outlive_paused_members() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_goes_on_with_the_endpoints_that_are_left() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let cluster = EtcdCluster::start(3)?;

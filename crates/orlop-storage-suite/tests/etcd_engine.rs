@@ -16,30 +16,16 @@ use orlop_storage::{
     At, Delivery, Error, Etcd, EtcdOptions, Event, Expect, KeyRange, Outcome, RangeRequest,
     Revision, Select, Store, Txn, Watch, WatchEnd, WatchRequest,
 };
-use orlop_storage_suite::engines::assert_not_required;
+use orlop_storage_suite::engines::{self, put};
 use orlop_storage_suite::etcd_server::{
-    EtcdServer, EtcdServerOptions, EtcdServerTls, etcd_available, etcd_version,
+    EtcdServer, EtcdServerOptions, EtcdServerTls, etcd_version,
 };
 use tokio::time::{Instant, sleep, timeout};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Whether there is no etcd here, which continuous integration is not content with.
-fn skip() -> bool {
-    let missing = !etcd_available();
-    if missing {
-        assert_not_required();
-    }
-    missing
-}
-
 async fn connect(server: &EtcdServer) -> Result<Etcd> {
     Ok(Etcd::connect(EtcdOptions::new([server.endpoint()]).compact_every(None)).await?)
-}
-
-async fn put(store: &Etcd, key: &str, value: impl Into<bytes::Bytes>) -> Result<Revision> {
-    let outcome = store.put(key.to_string().into(), value.into(), Expect::Anything).await?;
-    outcome.committed().context("nothing was expected")
 }
 
 /// Deliveries as text: `+key@revision`, `=key@revision`, `-key@revision`, `progress@revision`.
@@ -76,7 +62,7 @@ async fn end(watch: &mut Watch) -> Result<WatchEnd> {
 
 #[tokio::test]
 async fn reads_of_the_past_are_exact_or_refused_with_the_oldest_revision() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let server = EtcdServer::start()?;
@@ -116,7 +102,7 @@ async fn reads_of_the_past_are_exact_or_refused_with_the_oldest_revision() -> Re
 
 #[tokio::test]
 async fn a_conflict_shows_every_record_and_changes_nothing() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let server = EtcdServer::start()?;
@@ -151,7 +137,7 @@ async fn a_conflict_shows_every_record_and_changes_nothing() -> Result<()> {
 
 #[tokio::test]
 async fn a_watch_delivers_whole_transactions_after_its_start() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let server = EtcdServer::start()?;
@@ -181,7 +167,7 @@ async fn a_watch_delivers_whole_transactions_after_its_start() -> Result<()> {
 
 #[tokio::test]
 async fn a_watch_of_compacted_history_is_refused_and_the_edge_is_whole() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let server = EtcdServer::start()?;
@@ -202,7 +188,7 @@ async fn a_watch_of_compacted_history_is_refused_and_the_edge_is_whole() -> Resu
 
 #[tokio::test]
 async fn progress_never_comes_before_an_event_it_covers() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let server = EtcdServer::start()?;
@@ -215,7 +201,7 @@ async fn progress_never_comes_before_an_event_it_covers() -> Result<()> {
             let mut last = Revision::ZERO;
             for i in 0..400 {
                 let key = if i % 3 == 0 { format!("/other/{i}") } else { format!("/p/{}", i % 7) };
-                last = put(&store, &key, "x").await?;
+                last = put(&*store, &key, "x").await?;
                 if i % 5 == 0 {
                     requester.request();
                 }
@@ -250,7 +236,7 @@ async fn progress_never_comes_before_an_event_it_covers() -> Result<()> {
 
 #[tokio::test]
 async fn progress_is_said_on_request_and_at_intervals_while_nothing_changes() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let server = EtcdServer::start()?;
@@ -285,7 +271,7 @@ async fn progress_is_said_on_request_and_at_intervals_while_nothing_changes() ->
 
 #[tokio::test]
 async fn a_slow_watcher_gets_what_was_buffered_and_can_resume() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let server = EtcdServer::start()?;
@@ -323,7 +309,7 @@ async fn a_slow_watcher_gets_what_was_buffered_and_can_resume() -> Result<()> {
 
 #[tokio::test]
 async fn long_answers_and_long_watch_messages_arrive() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let server = EtcdServer::start()?;
@@ -357,7 +343,7 @@ async fn long_answers_and_long_watch_messages_arrive() -> Result<()> {
 
 #[tokio::test]
 async fn records_die_with_their_lease() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let server = EtcdServer::start()?;
@@ -379,7 +365,7 @@ async fn records_die_with_their_lease() -> Result<()> {
 
 #[tokio::test]
 async fn a_full_database_is_no_space_and_reads_go_on() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let arguments = ["--quota-backend-bytes", "4194304"].map(String::from).to_vec();
@@ -416,7 +402,7 @@ fn post(endpoint: &str, path: &str, body: &str) -> Result<String> {
 
 #[tokio::test]
 async fn a_user_logs_in_and_again_when_the_token_is_forgotten() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let mut server = EtcdServer::start()?;
@@ -493,7 +479,7 @@ impl Certificates {
 
 #[tokio::test]
 async fn tls_needs_the_right_ca_name_and_client_certificate() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let certificates = Certificates::new()?;
@@ -523,7 +509,7 @@ async fn tls_needs_the_right_ca_name_and_client_certificate() -> Result<()> {
 
 #[tokio::test]
 async fn a_watch_outlives_its_server_and_a_dead_server_takes_no_writes() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let mut server = EtcdServer::start()?;
@@ -553,7 +539,7 @@ async fn a_watch_outlives_its_server_and_a_dead_server_takes_no_writes() -> Resu
 
 #[tokio::test]
 async fn a_silent_server_leaves_a_write_unknown_and_is_not_asked_twice() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let server = EtcdServer::start()?;
@@ -574,7 +560,7 @@ async fn a_silent_server_leaves_a_write_unknown_and_is_not_asked_twice() -> Resu
 
 #[tokio::test]
 async fn two_stores_compact_in_step_and_keep_one_interval() -> Result<()> {
-    if skip() {
+    if engines::is_etcd_missing() {
         return Ok(());
     }
     let server = EtcdServer::start()?;

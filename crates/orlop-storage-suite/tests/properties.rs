@@ -1,6 +1,7 @@
 //! Random operations on every engine, held against the model.
 //!
-//! `PROPTEST_CASES` sets how many sequences are tried; a failure prints its shortest sequence.
+//! `PROPTEST_CASES` sets how many sequences are tried; a failure prints its shortest sequence
+//! and the seed, which `PROPTEST_RNG_SEED` sets to see it again.
 
 #![allow(
     clippy::disallowed_methods,
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use orlop_storage::Store;
 use orlop_storage_suite::engines;
 use orlop_storage_suite::random_ops::{check_against_model, sequences};
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 
 /// Tries random sequences of operations, each on a store of its own.
 fn check<Guard, Opened>(open: impl Fn() -> Opened, cases: u32)
@@ -24,6 +25,11 @@ where
     let wanted = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     let cases = wanted.unwrap_or(cases);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let seed = match config.rng_seed {
+        RngSeed::Fixed(seed) => seed,
+        RngSeed::Random => rand::random(),
+    };
+    let config = Config { rng_seed: RngSeed::Fixed(seed), ..config };
     let result = TestRunner::new(config).run(&sequences(60), |ops| {
         runtime.block_on(async {
             let Some((store, guard)) = open().await else {
@@ -36,7 +42,7 @@ where
         })
     });
     if let Err(failure) = result {
-        panic!("{failure}");
+        panic!("PROPTEST_RNG_SEED={seed}: {failure}");
     }
 }
 

@@ -132,7 +132,10 @@ mod tests {
     #[test]
     fn lists_of_kinds_declare_modules() {
         let named = |name: &str| Module::Named(name.to_owned());
-        assert_eq!(declared("//! A group.\n\nkinds![a,\n    b_c,\n];\n"), [named("a"), named("b_c")]);
+        assert_eq!(
+            declared("//! A group.\n\nkinds![a,\n    b_c,\n];\n"),
+            [named("a"), named("b_c")]
+        );
     }
 
     #[test]

@@ -20,7 +20,8 @@ pub struct Report {
 /// 2026-01-02T00:00:00Z.
 const NOW_SECONDS: i64 = 1_767_312_000;
 
-const USER: User<'_> = User { name: "jane", uid: "1", groups: &["system:authenticated"], extra: None };
+const USER: User<'_> =
+    User { name: "jane", uid: "1", groups: &["system:authenticated"], extra: None };
 
 /// A case as it stands in its file.
 struct Case<'a> {
@@ -64,7 +65,8 @@ fn run_file(name: &str, text: &str, report: &mut Report) {
     for section in text.split("\n### ").map(|section| section.trim_start_matches("### ")) {
         let (heading, body) = section.split_once('\n').unwrap_or((section, ""));
         if let Some(base) = heading.strip_prefix("base") {
-            let object = yaml::parse(body.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let object =
+                yaml::parse(body.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
             bases.push((base.trim(), object));
         } else if heading.contains(':') {
             report.count += 1;
@@ -72,9 +74,9 @@ fn run_file(name: &str, text: &str, report: &mut Report) {
             let expect = case.expect.join("\n");
             match do_case(&case, &bases) {
                 Ok(got) if got == expect => {}
-                Ok(got) => report.failures.push(format!(
-                    "--- {name}: {heading}\nexpected:\n{expect}\ngot:\n{got}\n"
-                )),
+                Ok(got) => report
+                    .failures
+                    .push(format!("--- {name}: {heading}\nexpected:\n{expect}\ngot:\n{got}\n")),
                 Err(error) => report.failures.push(format!("--- {name}: {heading}\n{error}\n")),
             }
         }
@@ -163,8 +165,7 @@ fn rules<'a>(entry: &'a Entry, subresource: &str) -> Result<&'a dyn Rules, Strin
 
 /// Decoded and defaulted.
 fn normal(entry: &Entry, object: Value) -> Result<Value, String> {
-    let decoded =
-        decode::decode(schema(), entry.id, object).map_err(|error| error.to_string())?;
+    let decoded = decode::decode(schema(), entry.id, object).map_err(|error| error.to_string())?;
     if !decoded.unknown.is_empty() {
         return Err(format!("unknown fields: {:?}", decoded.unknown));
     }
@@ -238,7 +239,9 @@ fn holds(object: &Value, expect: &[&str]) -> Result<String, String> {
         let found = find(object, &steps(path)?);
         let is_there = match wanted {
             "absent" => found.is_null(),
-            wanted => *found == yaml::parse(wanted.as_bytes()).map_err(|error| error.to_string())?,
+            wanted => {
+                *found == yaml::parse(wanted.as_bytes()).map_err(|error| error.to_string())?
+            }
         };
         let text = match found {
             Value::Null => "absent".to_owned(),
