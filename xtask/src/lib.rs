@@ -17,6 +17,7 @@
 pub mod bench;
 pub mod ci;
 pub mod fuzz;
+pub mod generate;
 pub mod install;
 pub mod shell;
 pub mod soak;

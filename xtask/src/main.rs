@@ -12,7 +12,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use xtask::{bench, ci, fuzz, soak, test, tidy};
+use xtask::{bench, ci, fuzz, generate, soak, test, tidy};
 
 /// One command of the tool.
 struct Command {
@@ -26,7 +26,7 @@ struct Command {
     run: fn(&[String]) -> Result<u8>,
 }
 
-const COMMANDS: [Command; 6] = [
+const COMMANDS: [Command; 7] = [
     Command {
         name: "test",
         arguments: "[--no-install] [cargo test args]",
@@ -50,6 +50,12 @@ const COMMANDS: [Command; 6] = [
         arguments: "[TARGET] [--seconds N]",
         summary: "build and run the fuzz targets on stable Rust",
         run: fuzz::run,
+    },
+    Command {
+        name: "gen",
+        arguments: "[--check] [SHARED_DIR]",
+        summary: "write the table of built-in kinds from facts about the API",
+        run: generate::run,
     },
     Command {
         name: "bench",

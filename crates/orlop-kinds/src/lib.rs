@@ -1,1 +1,5 @@
 //! Every built-in kind.
+
+pub mod schema;
+
+pub use schema::schema;
