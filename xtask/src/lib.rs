@@ -18,6 +18,7 @@ pub mod bench;
 pub mod ci;
 pub mod fmt;
 pub mod fuzz;
+pub mod generate;
 pub mod install;
 pub mod shell;
 pub mod soak;

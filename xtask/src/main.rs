@@ -12,7 +12,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use xtask::{bench, ci, fmt, fuzz, soak, test, tidy};
+use xtask::{bench, ci, fmt, fuzz, generate, soak, test, tidy};
 
 /// One command of the tool.
 struct Command {
@@ -26,7 +26,7 @@ struct Command {
     run: fn(&[String]) -> Result<u8>,
 }
 
-const COMMANDS: [Command; 7] = [
+const COMMANDS: [Command; 8] = [
     Command {
         name: "test",
         arguments: "[--no-install] [cargo test args]",
@@ -56,6 +56,12 @@ const COMMANDS: [Command; 7] = [
         arguments: "[TARGET] [--seconds N]",
         summary: "build and run the fuzz targets on stable Rust",
         run: fuzz::run,
+    },
+    Command {
+        name: "gen",
+        arguments: "[--check] [SHARED_DIR]",
+        summary: "write the table of built-in kinds from facts about the API",
+        run: generate::run,
     },
     Command {
         name: "bench",

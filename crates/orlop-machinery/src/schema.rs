@@ -40,6 +40,17 @@ pub struct Struct {
     pub is_atomic: bool,
     /// Whether fields that are not listed are kept.
     pub keeps_unknown: bool,
+    /// Which of its fields exclude each other, where the API declares it.
+    pub union: Option<Box<Union>>,
+}
+
+/// Fields of a struct that exclude each other. Only OpenAPI documents tell of it.
+#[derive(Debug, PartialEq)]
+pub struct Union {
+    /// The field that says which one is set; empty when there is none.
+    pub discriminator: Str,
+    /// Those that exclude each other.
+    pub fields: Vec<Str>,
 }
 
 /// A field of a struct.
@@ -57,6 +68,9 @@ pub struct Field {
     pub is_required: bool,
     /// Whether the struct or map in it changes as a whole, whatever its own type says.
     pub is_atomic: bool,
+    /// Whether the API declares that the struct or map in it does not change as a whole, whatever
+    /// its own type says.
+    pub is_granular: bool,
     /// Its place in protobuf; none for what does not travel there.
     pub tag: Option<Tag>,
     /// How a strategic merge patch treats it.
@@ -113,6 +127,24 @@ pub enum Type {
     Map(Box<MapOf>),
     /// A struct.
     Struct(StructId),
+    /// A struct or something else, told apart by what the JSON value is. In protobuf, a message
+    /// with a field for each; see [`Alternative`].
+    StructOr(StructId, Alternative),
+}
+
+/// What a value is that may also be a struct. The behaviour is that of upstream's
+/// `apiextensions/v1/marshal.go`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alternative {
+    /// true or false (`JSONSchemaPropsOrBool`). Protobuf has the truth as field 1 and the struct as
+    /// field 2; a struct also sets the truth. Anything else, null included, cannot be decoded:
+    /// "boolean or JSON schema expected".
+    Bool,
+    /// A list of such structs (`JSONSchemaPropsOrArray`). Protobuf has the struct as field 1 and
+    /// the list as field 2. Anything else reads as null, an empty list too.
+    List,
+    /// A list of text (`JSONSchemaPropsOrStringArray`), otherwise as [`Alternative::List`].
+    Strings,
 }
 
 /// Items in order.
@@ -169,6 +201,8 @@ pub struct Tag {
     pub number: u16,
     /// The number of the embedded message that it travels in.
     pub inside: Option<u16>,
+    /// The number of the embedded message that the message `inside` travels in.
+    pub outside: Option<u16>,
 }
 
 /// How a strategic merge patch treats a field.
@@ -269,7 +303,7 @@ impl Type {
     #[must_use]
     pub fn zero(&self) -> Value {
         match self {
-            Type::Bool => Value::Bool(false),
+            Type::Bool | Type::StructOr(_, Alternative::Bool) => Value::Bool(false),
             Type::Int32 | Type::Int64 | Type::Float64 | Type::IntOrString => Value::Int(0),
             Type::String => Value::String(Str::const_new("")),
             Type::Duration => Value::String(Str::const_new("0s")),
@@ -282,7 +316,8 @@ impl Type {
             | Type::Raw
             | Type::FieldSet
             | Type::List(_)
-            | Type::Map(_) => Value::Null,
+            | Type::Map(_)
+            | Type::StructOr(_, Alternative::List | Alternative::Strings) => Value::Null,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::schema::{Schema, StructId, Type};
+use crate::schema::{Alternative, Schema, StructId, Type};
 use crate::value::Value;
 
 /// A path such as `spec.containers[0].env[name]`, as a chain of steps that live on the stack.
@@ -114,7 +114,11 @@ impl<'a> Path<'a> {
             other => return other,
         };
         match (self.step, ty) {
-            (Step::Field(_), Type::Struct(id)) => self.field_of(schema, *id),
+            (Step::Field(_), Type::Struct(id) | Type::StructOr(id, _)) => {
+                self.field_of(schema, *id)
+            }
+            (Step::Index(_), Type::StructOr(id, Alternative::List)) => Place::Struct(schema, *id),
+            (Step::Index(_), Type::StructOr(_, Alternative::Strings)) => Place::Unknown,
             (Step::Key(_), Type::Map(map)) => Place::Of(schema, &map.value, false),
             (Step::Index(_), Type::List(list)) => {
                 Place::Of(schema, &list.item, list.is_item_pointer)

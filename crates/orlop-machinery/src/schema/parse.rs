@@ -9,30 +9,35 @@
 //!  livenessProbe *Probe 10 omit
 //! ```
 //!
-//! A line without indent starts a struct, by its name in the package; words after it are `atomic`
-//! and `keeps`. An indented line is a field, in the order of declaration: name, type, protobuf
-//! number (`2.7` is field 7 of the embedded message 2, `-` is none), then words:
+//! A line without indent starts a struct, by its name in the package; words after it are `atomic`,
+//! `keeps`, and `union=DISCRIMINATOR:FIELD,FIELD`. An indented line is a field, in the order of
+//! declaration: name, type, protobuf number (`2.7` is field 7 of the embedded message 2, which may
+//! be embedded itself: `4.2.7`; `-` is none), then words:
 //!
 //! | word | |
 //! |---|---|
 //! | `omit`, `omitzero` | left out of JSON when empty, when zero |
 //! | `req` | required in OpenAPI |
-//! | `atomic` | the struct or map in it changes as a whole |
+//! | `atomic`, `granular` | the struct or map in it changes as a whole, or does not |
 //! | `list=atomic`, `list=set`, `list=map:KEY,KEY` | how items are told apart |
-//! | `wrapped` | the items travel in a protobuf message of their own |
 //! | `patch=merge`, `patch=retainKeys`, `patch=merge,retainKeys` | strategic merge patch |
 //! | `key=KEY` | merge key of a strategic merge patch |
 //! | `enum=A,B` | the only values allowed |
 //! | `default=JSON` | what a missing field means; the last word of a line |
 //!
 //! A type is `bool`, `int32`, `int64`, `float64`, `string`, `bytes`, `time`, `microtime`,
-//! `duration`, `quantity`, `intstr`, `any`, `raw`, `fieldset`, `[T]`, `{T}` (map from string), or
-//! the name of a struct: as it is in the same package, else with its package. `*` before it is a
-//! pointer. Empty lines and lines that start with `#` are skipped.
+//! `duration`, `quantity`, `intstr`, `any`, `raw`, `fieldset`, `[T]`, `<T>` (a list whose items
+//! travel in a protobuf message of their own), `{T}` (map from string), or the name of a struct: as
+//! it is in the same package, else with its package. `S|bool`, `S|[]` and `S|[string]` are a struct
+//! or a truth, a list of such structs, a list of text. `*` before a type is a pointer. Empty lines
+//! and lines that start with `#` are skipped.
 
 use std::collections::HashMap;
 
-use super::{Field, Identity, List, MapOf, Omit, Patch, Schema, Struct, StructId, Tag, Type};
+use super::{
+    Alternative, Field, Identity, List, MapOf, Omit, Patch, Schema, Struct, StructId, Tag, Type,
+    Union,
+};
 use crate::json;
 use crate::value::Str;
 
@@ -110,7 +115,14 @@ impl Parser {
             match word {
                 "atomic" => new.is_atomic = true,
                 "keeps" => new.keeps_unknown = true,
-                word => return Err(format!("unknown word {word:?} after a struct")),
+                word => match word.strip_prefix("union=").and_then(|word| word.split_once(':')) {
+                    Some((discriminator, fields)) => {
+                        let discriminator = Str::const_new(discriminator);
+                        let fields = fields.split(',').map(Str::const_new).collect();
+                        new.union = Some(Box::new(Union { discriminator, fields }));
+                    }
+                    None => return Err(format!("unknown word {word:?} after a struct")),
+                },
             }
         }
         if self.schema.by_name.contains_key(&new.name) {
@@ -139,6 +151,7 @@ impl Parser {
             omit: Omit::Never,
             is_required: false,
             is_atomic: false,
+            is_granular: false,
             tag: tag(next())?,
             patch: Patch::default(),
             merge_key: Str::const_new(""),
@@ -169,8 +182,13 @@ impl Parser {
                 Type::Map(map) => map.is_atomic = true,
                 _ => field.is_atomic = true,
             },
-            "wrapped" => list_of(field)?.is_wrapped = true,
-            "list" => list_of(field)?.identity = identity(value)?,
+            "granular" => field.is_granular = true,
+            "list" => match &mut field.ty {
+                Type::List(list) => list.identity = identity(value)?,
+                // In Go bytes are a list, and some are declared as one.
+                Type::Bytes if value == "atomic" => field.is_atomic = true,
+                _ => return Err("only a list can have this word".into()),
+            },
             "patch" => field.patch = patch(value)?,
             "key" => field.merge_key = Str::const_new(value),
             "enum" => {
@@ -203,38 +221,63 @@ impl Parser {
     }
 
     fn compound(&self, word: &'static str) -> Result<Type, String> {
-        if let Some(item) = word.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
-            let (is_item_pointer, item) = match item.strip_prefix('*') {
-                Some(item) => (true, item),
-                None => (false, item),
-            };
-            let identity = Identity::Atomic { is_declared: false };
-            let list = List { item: self.ty(item)?, is_item_pointer, identity, is_wrapped: false };
-            return Ok(Type::List(Box::new(list)));
+        if let Some(item) = inner(word, '[', ']') {
+            return self.list(item, false);
         }
-        if let Some(value) = word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
+        if let Some(item) = inner(word, '<', '>') {
+            return self.list(item, true);
+        }
+        if let Some(value) = inner(word, '{', '}') {
             let map = MapOf { value: self.ty(value)?, is_atomic: false };
             return Ok(Type::Map(Box::new(map)));
         }
+        if let Some((object, other)) = word.split_once('|') {
+            let other = match other {
+                "bool" => Alternative::Bool,
+                "[]" => Alternative::List,
+                "[string]" => Alternative::Strings,
+                other => return Err(format!("unknown alternative {other:?}")),
+            };
+            return Ok(Type::StructOr(self.id(object)?, other));
+        }
+        self.id(word).map(Type::Struct)
+    }
+
+    fn list(&self, item: &'static str, is_wrapped: bool) -> Result<Type, String> {
+        let (is_item_pointer, item) = match item.strip_prefix('*') {
+            Some(item) => (true, item),
+            None => (false, item),
+        };
+        let identity = Identity::Atomic { is_declared: false };
+        let list = List { item: self.ty(item)?, is_item_pointer, identity, is_wrapped };
+        Ok(Type::List(Box::new(list)))
+    }
+
+    fn id(&self, word: &'static str) -> Result<StructId, String> {
         let path = word.rsplit_once('.').unwrap_or((self.package, word));
-        let id = self.ids.get(&path).ok_or_else(|| format!("unknown type {word:?}"))?;
-        Ok(Type::Struct(*id))
+        self.ids.get(&path).copied().ok_or_else(|| format!("unknown type {word:?}"))
     }
 }
 
-fn tag(word: &str) -> Result<Option<Tag>, String> {
-    let number = |text: &str| text.parse().map_err(|_| format!("bad protobuf number {word:?}"));
-    Ok(match word.split_once('.') {
-        _ if word == "-" => None,
-        Some((inside, word)) => Some(Tag { number: number(word)?, inside: Some(number(inside)?) }),
-        None => Some(Tag { number: number(word)?, inside: None }),
-    })
+/// What stands between the brackets.
+fn inner(word: &'static str, open: char, close: char) -> Option<&'static str> {
+    word.strip_prefix(open)?.strip_suffix(close)
 }
 
-fn list_of(field: &mut Field) -> Result<&mut List, String> {
-    match &mut field.ty {
-        Type::List(list) => Ok(list),
-        _ => Err("only a list can have this word".into()),
+fn tag(word: &str) -> Result<Option<Tag>, String> {
+    if word == "-" {
+        return Ok(None);
+    }
+    let mut numbers = word.rsplit('.').map(|text| match text.parse() {
+        Ok(number) => Ok(number),
+        Err(_) => Err(format!("bad protobuf number {word:?}")),
+    });
+    let number = numbers.next().ok_or("a protobuf number is missing")??;
+    let inside = numbers.next().transpose()?;
+    let outside = numbers.next().transpose()?;
+    match numbers.next() {
+        None => Ok(Some(Tag { number, inside, outside })),
+        Some(_) => Err(format!("bad protobuf number {word:?}")),
     }
 }
 
