@@ -4,6 +4,7 @@
 
 pub mod field;
 pub mod json;
+pub mod names;
 pub mod node;
 pub mod schema;
 pub mod text;
