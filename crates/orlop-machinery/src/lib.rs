@@ -6,6 +6,7 @@ pub mod defaults;
 pub mod field;
 pub mod json;
 pub mod kind;
+pub mod names;
 pub mod node;
 pub mod schema;
 pub mod text;
