@@ -8,10 +8,10 @@ use orlop_machinery::kind::{Kind, Resource};
 use orlop_machinery::node::Node;
 use orlop_machinery::schema::StructId;
 
-use crate::{core, schema};
+use crate::{core, rbac, schema};
 
 /// Every group's kinds.
-static GROUPS: &[&[&dyn Kind]] = &[core::KINDS];
+static GROUPS: &[&[&dyn Kind]] = &[core::KINDS, rbac::KINDS];
 
 /// All built-in kinds.
 pub struct Catalog {

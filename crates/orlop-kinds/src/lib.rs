@@ -11,6 +11,7 @@ pub mod catalog;
 pub mod schema;
 
 mod core;
+mod rbac;
 mod rules;
 
 pub use catalog::catalog;

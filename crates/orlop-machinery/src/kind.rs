@@ -27,7 +27,13 @@ pub trait Kind: Rules {
     /// Its names, its verbs, its subresources.
     fn resource(&self) -> Resource;
 
-    /// What a name must be.
+    /// Whether its objects are kept. Others are answered and forgotten (reviews, bindings), and
+    /// the generic rules of metadata do not apply to them.
+    fn is_stored(&self) -> bool {
+        true
+    }
+
+    /// What a name must be. Rules that need more than the name belong to [`Rules::validate`].
     fn name_rule(&self) -> NameRule {
         names::name_is_dns_subdomain
     }
@@ -61,12 +67,12 @@ pub trait Kind: Rules {
 
     /// What `kubectl get` shows.
     fn columns(&self) -> &'static [Column] {
-        columns::NAME_AND_AGE
+        columns::DEFAULT
     }
 
     /// The cells of one object, one for each column.
-    fn row(&self, context: &Context<'_>, object: &Value) -> Row {
-        columns::name_and_age(context, object)
+    fn row(&self, _context: &Context<'_>, object: &Value) -> Row {
+        columns::default_row(object)
     }
 
     /// Turns an object of this version into the version that is stored.

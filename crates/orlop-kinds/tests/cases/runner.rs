@@ -178,13 +178,10 @@ fn create(entry: &Entry, rules: &dyn Rules, context: &Context<'_>, mut object: V
     rules.prepare_create(context, &mut object);
     let mut errors = Errors::new();
     let node = entry.node(&object);
-    let metadata = node.at("metadata");
-    meta::validate_object_meta(
-        &metadata,
-        entry.resource.scope,
-        entry.kind.name_rule(),
-        &mut errors,
-    );
+    if entry.kind.is_stored() {
+        let (scope, name_rule) = (entry.resource.scope, entry.kind.name_rule());
+        meta::validate_object_meta(&node.at("metadata"), scope, name_rule, &mut errors);
+    }
     rules.validate(context, &node, &mut errors);
     or_else(errors.to_string().trim_end(), "ok")
 }

@@ -76,12 +76,14 @@ impl Row {
     }
 }
 
-/// The columns of a kind that declares none.
-pub(super) const NAME_AND_AGE: &[Column] = &[Column::NAME, Column::AGE];
+/// The columns of a kind that declares none, after
+/// `staging/src/k8s.io/apiserver/pkg/registry/rest/table.go`.
+pub(super) const DEFAULT: &[Column] =
+    &[Column::NAME, Column { name: "Created At", ty: "date", format: "", priority: 0 }];
 
-pub(super) fn name_and_age(context: &Context<'_>, object: &Value) -> Row {
-    let name = object.path(&["metadata", "name"]).clone();
-    Row::new(vec![name, Value::from(context.age(object))])
+pub(super) fn default_row(object: &Value) -> Row {
+    let metadata = object.at("metadata");
+    Row::new(vec![metadata.at("name").clone(), metadata.at("creationTimestamp").clone()])
 }
 
 impl Context<'_> {
