@@ -5,6 +5,7 @@
 pub mod field;
 pub mod json;
 pub mod node;
+pub mod quantity;
 pub mod schema;
 pub mod text;
 pub mod value;
