@@ -8,6 +8,7 @@ pub mod json;
 pub mod kind;
 pub mod names;
 pub mod node;
+pub mod quantity;
 pub mod schema;
 pub mod text;
 pub mod value;
