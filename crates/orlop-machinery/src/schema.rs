@@ -212,6 +212,8 @@ pub struct Patch {
     pub merges: bool,
     /// The patch may say which fields stay.
     pub retains_keys: bool,
+    /// A struct or map is replaced instead of merged key by key.
+    pub replaces: bool,
 }
 
 impl Schema {

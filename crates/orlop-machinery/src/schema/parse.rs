@@ -20,7 +20,7 @@
 //! | `req` | required in OpenAPI |
 //! | `atomic`, `granular` | the struct or map in it changes as a whole, or does not |
 //! | `list=atomic`, `list=set`, `list=map:KEY,KEY` | how items are told apart |
-//! | `patch=merge`, `patch=retainKeys`, `patch=merge,retainKeys` | strategic merge patch |
+//! | `patch=merge`, `patch=merge,retainKeys`, `patch=replace` | strategic merge patch |
 //! | `key=KEY` | merge key of a strategic merge patch |
 //! | `enum=A,B` | the only values allowed |
 //! | `default=JSON` | what a missing field means; the last word of a line |
@@ -296,7 +296,7 @@ fn patch(value: &str) -> Result<Patch, String> {
         match word {
             "merge" => patch.merges = true,
             "retainKeys" => patch.retains_keys = true,
-            "replace" => {}
+            "replace" => patch.replaces = true,
             word => return Err(format!("unknown patch strategy {word:?}")),
         }
     }
