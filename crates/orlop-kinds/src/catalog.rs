@@ -8,10 +8,20 @@ use orlop_machinery::kind::{Kind, Resource};
 use orlop_machinery::node::Node;
 use orlop_machinery::schema::StructId;
 
-use crate::{core, rbac, schema};
+use crate::{
+    apiregistration, authentication, authorization, coordination, core, rbac, scheduling, schema,
+};
 
 /// Every group's kinds.
-static GROUPS: &[&[&dyn Kind]] = &[core::KINDS, rbac::KINDS];
+static GROUPS: &[&[&dyn Kind]] = &[
+    core::KINDS,
+    apiregistration::KINDS,
+    authentication::KINDS,
+    authorization::KINDS,
+    coordination::KINDS,
+    rbac::KINDS,
+    scheduling::KINDS,
+];
 
 /// All built-in kinds.
 pub struct Catalog {

@@ -10,8 +10,13 @@ mod kinds;
 pub mod catalog;
 pub mod schema;
 
+mod apiregistration;
+mod authentication;
+mod authorization;
+mod coordination;
 mod core;
 mod rbac;
+mod scheduling;
 mod rules;
 
 pub use catalog::catalog;
