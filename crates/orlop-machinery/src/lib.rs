@@ -7,6 +7,7 @@ pub mod field;
 pub mod json;
 pub mod kind;
 pub mod names;
+pub mod json_path;
 pub mod node;
 pub mod quantity;
 pub mod schema;

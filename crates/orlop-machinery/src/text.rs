@@ -35,7 +35,7 @@ pub fn quote(text: &str) -> String {
 }
 
 /// Close to Go's `unicode.IsPrint`: letters, marks, numbers, signs and the plain space.
-fn is_printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     match c {
         ' '..='~' => true,
         '\u{80}'..='\u{a0}' | '\u{ad}' => false,
