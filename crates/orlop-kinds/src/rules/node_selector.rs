@@ -1,0 +1,159 @@
+//! Choosing nodes, and topologies, by their labels and fields.
+//!
+//! After `ValidateNodeSelector`, `ValidatePreferredSchedulingTerms` and
+//! `ValidateTopologySelectorTerm` in `pkg/apis/core/validation/validation.go`. Matching is not
+//! here: only rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use orlop_machinery::field::Errors;
+use orlop_machinery::names;
+use orlop_machinery::node::Node;
+use orlop_machinery::value::Value;
+
+/// A NodeSelector. Bad label values are let through for objects that already have some.
+pub(crate) fn validate_node_selector(
+    selector: &Node<'_>,
+    allow_invalid_label_values: bool,
+    errors: &mut Errors,
+) {
+    let terms = selector.at("nodeSelectorTerms");
+    if terms.is_empty() {
+        errors.required(&terms, "must have at least one node selector term");
+    }
+    for term in terms.items() {
+        validate_node_selector_term(&term, allow_invalid_label_values, errors);
+    }
+}
+
+/// A NodeSelectorTerm.
+pub(crate) fn validate_node_selector_term(
+    term: &Node<'_>,
+    allow_invalid_label_values: bool,
+    errors: &mut Errors,
+) {
+    for requirement in term.at("matchExpressions").items() {
+        validate_node_selector_requirement(&requirement, allow_invalid_label_values, errors);
+    }
+    for requirement in term.at("matchFields").items() {
+        validate_node_field_requirement(&requirement, errors);
+    }
+}
+
+/// A NodeSelectorRequirement about a label.
+pub(crate) fn validate_node_selector_requirement(
+    requirement: &Node<'_>,
+    allow_invalid_label_values: bool,
+    errors: &mut Errors,
+) {
+    let (operator, values) = (requirement.at("operator"), requirement.at("values"));
+    match operator.str() {
+        "In" | "NotIn" => {
+            if values.is_empty() {
+                errors.required(&values, "must be specified when `operator` is 'In' or 'NotIn'");
+            }
+        }
+        "Exists" | "DoesNotExist" => {
+            if !values.is_empty() {
+                let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                errors.forbidden(&values, detail);
+            }
+        }
+        "Gt" | "Lt" => {
+            if values.len() != 1 {
+                let detail = "must be specified single value when `operator` is 'Lt' or 'Gt'";
+                errors.required(&values, detail);
+            }
+        }
+        _ => errors.invalid(&operator, "not a valid selector operator"),
+    }
+    validate_label_name(&requirement.at("key"), errors);
+    if allow_invalid_label_values {
+        return;
+    }
+    for value in values.items() {
+        for message in names::label_value(value.str()) {
+            errors.invalid(&value, message);
+        }
+    }
+}
+
+/// Terms that nodes should rather match, each with its weight.
+pub(crate) fn validate_preferred_scheduling_terms(terms: &Node<'_>, errors: &mut Errors) {
+    for term in terms.items() {
+        validate_weight(&term.at("weight"), errors);
+        // What is only preferred may have bad label values: no node has them, and that is fine.
+        validate_node_selector_term(&term.at("preference"), true, errors);
+    }
+}
+
+/// The weight of something preferred.
+pub(crate) fn validate_weight(weight: &Node<'_>, errors: &mut Errors) {
+    if !(1..=100).contains(&weight.int()) {
+        errors.invalid(weight, "must be in the range 1-100");
+    }
+}
+
+/// Whether a label value in some term is one that labels cannot have.
+pub(crate) fn has_invalid_label_value(terms: &Value) -> bool {
+    let expressions = terms.list().iter().flat_map(|term| term.at("matchExpressions").list());
+    let mut values = expressions.flat_map(|expression| expression.at("values").list());
+    values.any(|value| !names::label_value(value.str()).is_empty())
+}
+
+/// A TopologySelectorTerm; its values by key, to compare it with others.
+pub(crate) fn validate_topology_selector_term<'a>(
+    term: &Node<'a>,
+    errors: &mut Errors,
+) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
+    let mut values_by_key = BTreeMap::new();
+    for requirement in term.at("matchLabelExpressions").items() {
+        let values = requirement.at("values");
+        if values.is_empty() {
+            errors.required(&values, "");
+        }
+        let mut known = BTreeSet::new();
+        for value in values.items() {
+            if !known.insert(value.value().str()) {
+                errors.duplicate(&value);
+            }
+        }
+        let key = requirement.at("key");
+        validate_label_name(&key, errors);
+        if values_by_key.insert(key.value().str(), known).is_some() {
+            errors.duplicate(&key);
+        }
+    }
+    values_by_key
+}
+
+/// The key of a label.
+pub(crate) fn validate_label_name(name: &Node<'_>, errors: &mut Errors) {
+    for message in names::label_key(name.str()) {
+        errors.invalid(name, message);
+    }
+}
+
+fn validate_node_field_requirement(requirement: &Node<'_>, errors: &mut Errors) {
+    let (operator, values) = (requirement.at("operator"), requirement.at("values"));
+    match operator.str() {
+        "In" | "NotIn" => {
+            if values.len() != 1 {
+                let detail = "must be only one value when `operator` is 'In' or 'NotIn' for node \
+                              field selector";
+                errors.required(&values, detail);
+            }
+        }
+        _ => errors.invalid(&operator, "not a valid selector operator"),
+    }
+    let key = requirement.at("key");
+    if key.str() != "metadata.name" {
+        errors.invalid(&key, "not a valid field selector key");
+        return;
+    }
+    for value in values.items() {
+        for message in names::dns_subdomain(value.str()) {
+            errors.invalid(&value, message);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! What a container, or a pod as a whole, needs: requests, limits and claims.
+//!
+//! After `validateResourceRequirements` and what it calls in
+//! `pkg/apis/core/validation/validation.go`.
+
+use std::collections::BTreeSet;
+
+use orlop_machinery::field::{At, ErrorKind, Errors, FieldError, Path};
+use orlop_machinery::names;
+use orlop_machinery::node::Node;
+
+use super::resource_list::quantity;
+use super::resource_name::{self, ResourceNameRule};
+
+/// The resources of a struct with `limits`, `requests` and `claims`.
+pub(crate) struct Requirements<'a> {
+    /// Which resources there may be.
+    pub(crate) name_rule: ResourceNameRule,
+    /// The names of the pod's claims.
+    pub(crate) claim_names: &'a BTreeSet<&'a str>,
+    /// Whether huge pages may be asked for in parts of a page.
+    pub(crate) allow_indivisible_huge_pages: bool,
+}
+
+/// What a list of amounts has in it.
+#[derive(Default)]
+struct Seen {
+    huge_pages: bool,
+    cpu_or_memory: bool,
+}
+
+/// An amount of a resource: not negative, and whole where the resource is counted.
+pub(crate) fn validate_resource_quantity_value(
+    name: &str,
+    value: &Node<'_>,
+    errors: &mut Errors,
+) {
+    validate_non_negative_quantity(value, errors);
+    if resource_name::is_integer(name) && quantity(value.value()).milli_value() % 1000 != 0 {
+        errors.invalid(value, "must be an integer");
+    }
+}
+
+/// An amount that is not negative.
+pub(crate) fn validate_non_negative_quantity(value: &Node<'_>, errors: &mut Errors) {
+    if quantity(value.value()).sign() < 0 {
+        errors.invalid(value, "must be greater than or equal to 0");
+    }
+}
+
+/// An amount that is more than nothing.
+pub(crate) fn validate_positive_quantity(value: &Node<'_>, errors: &mut Errors) {
+    if quantity(value.value()).sign() <= 0 {
+        errors.invalid(value, "must be greater than zero");
+    }
+}
+
+/// An amount that is not negative, in the words of volumes.
+pub(crate) fn validate_basic_resource(value: &Node<'_>, errors: &mut Errors) {
+    let amount = quantity(value.value()).value();
+    if amount < 0 {
+        errors.invalid_value(value, amount, "must be a valid resource quantity");
+    }
+}
+
+impl Requirements<'_> {
+    /// Reports all that is wrong with the limits, requests and claims of a struct.
+    pub(crate) fn validate(&self, resources: &Node<'_>, errors: &mut Errors) {
+        let (limits, requests) = (resources.at("limits"), resources.at("requests"));
+        let mut seen = Seen::default();
+        self.validate_limits(&limits, &mut seen, errors);
+        for (name, request) in requests.entries() {
+            self.validate_amount(name, &request, errors);
+            validate_request_against_limit(name, &request, (&requests, &limits), errors);
+            self.validate_huge_pages(name, &request, errors);
+            seen.note(name);
+        }
+        seen.validate(resources.path(), errors);
+        validate_claims(&resources.at("claims"), self.claim_names, errors);
+    }
+
+    /// Reports all that is wrong with a list of amounts alone, as if it were limits; `at` is what
+    /// it belongs to.
+    pub(crate) fn validate_list(&self, at: &Path<'_>, list: &Node<'_>, errors: &mut Errors) {
+        let mut seen = Seen::default();
+        self.validate_limits(list, &mut seen, errors);
+        seen.validate(at, errors);
+    }
+
+    fn validate_limits(&self, limits: &Node<'_>, seen: &mut Seen, errors: &mut Errors) {
+        for (name, limit) in limits.entries() {
+            self.validate_amount(name, &limit, errors);
+            self.validate_huge_pages(name, &limit, errors);
+            seen.note(name);
+        }
+    }
+
+    fn validate_amount(&self, name: &str, amount: &Node<'_>, errors: &mut Errors) {
+        (self.name_rule)(name, amount.path(), errors);
+        validate_resource_quantity_value(name, amount, errors);
+    }
+
+    fn validate_huge_pages(&self, name: &str, amount: &Node<'_>, errors: &mut Errors) {
+        let is_checked = resource_name::is_huge_page(name) && !self.allow_indivisible_huge_pages;
+        let divides = resource_name::is_divisible_into_huge_pages;
+        if is_checked && !divides(name, quantity(amount.value())) {
+            let text = amount.str();
+            errors.invalid(amount, format!("{text} is not positive integer multiple of {name}"));
+        }
+    }
+}
+
+impl Seen {
+    fn note(&mut self, name: &str) {
+        self.huge_pages |= resource_name::is_huge_page(name);
+        self.cpu_or_memory |= matches!(name, "cpu" | "memory");
+    }
+
+    fn validate(&self, at: &Path<'_>, errors: &mut Errors) {
+        if self.huge_pages && !self.cpu_or_memory {
+            errors.forbidden(at, "HugePages require cpu or memory");
+        }
+    }
+}
+
+/// A request is not more than the limit; where nothing can be promised twice it is the same.
+fn validate_request_against_limit(
+    name: &str,
+    request: &Node<'_>,
+    (requests, limits): (&Node<'_>, &Node<'_>),
+    errors: &mut Errors,
+) {
+    let is_overcommit_allowed = resource_name::is_overcommit_allowed(name);
+    let Some(limit) = limits.map().get(name) else {
+        if !is_overcommit_allowed {
+            errors.required(limits, "Limit must be set for non overcommitable resources");
+        }
+        return;
+    };
+    let (asked, allowed) = (quantity(request.value()), quantity(limit));
+    let limit = limit.str();
+    if asked != allowed && !is_overcommit_allowed {
+        let detail = format!("must be equal to {name} limit of {limit}");
+        errors.invalid_value(requests, request.str(), detail);
+    } else if asked > allowed {
+        let detail = format!("must be less than or equal to {name} limit of {limit}");
+        errors.invalid_value(requests, request.str(), detail);
+    }
+}
+
+/// Each claim is one of the pod's, and no request of a claim is referred to twice.
+fn validate_claims(claims: &Node<'_>, pod_claim_names: &BTreeSet<&str>, errors: &mut Errors) {
+    // Claims that are referred to as a whole, and (claim, request) for parts of them.
+    let mut whole: BTreeSet<&str> = BTreeSet::new();
+    let mut parts: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for claim in claims.items() {
+        let (name, request) = (claim.at("name").value().str(), claim.at("request"));
+        let part = request.value().str();
+        if name.is_empty() {
+            errors.required(&claim, "");
+            continue;
+        }
+        if whole.contains(name) {
+            errors.duplicate_value(&claim, name);
+        } else if part.is_empty() {
+            for _ in parts.range((name, "")..).take_while(|(known, _)| *known == name) {
+                errors.duplicate_value(&claim, name);
+            }
+            whole.insert(name);
+        } else {
+            for message in names::dns_label(part) {
+                errors.invalid(&request, message);
+            }
+            if !parts.insert((name, part)) {
+                errors.duplicate_value(&claim, format!("{name}/{part}"));
+            }
+        }
+        if !pod_claim_names.contains(name) {
+            unknown_claim(&claim, name, pod_claim_names, errors);
+        }
+    }
+}
+
+fn unknown_claim(
+    claim: &Node<'_>,
+    name: &str,
+    pod_claim_names: &BTreeSet<&str>,
+    errors: &mut Errors,
+) {
+    let mut detail = "must be one of the names in pod.spec.resourceClaims".to_owned();
+    if pod_claim_names.is_empty() {
+        detail += " which is empty";
+    } else {
+        let names: Vec<&str> = pod_claim_names.iter().copied().collect();
+        detail += ": ";
+        detail += &names.join(", ");
+    }
+    errors.push(FieldError {
+        kind: ErrorKind::NotFound,
+        field: claim.path().to_string(),
+        bad_value: Some(name.into()),
+        detail,
+    });
+}
