@@ -5,6 +5,7 @@
 pub mod defaults;
 pub mod duration;
 pub mod field;
+pub mod int_or_string;
 pub mod json;
 pub mod kind;
 pub mod names;

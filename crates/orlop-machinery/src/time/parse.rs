@@ -3,8 +3,6 @@
 //! A layout is walked element by element, as Go walks its example `2006-01-02T15:04:05Z07:00`.
 //! Text that is already in canonical form takes a shorter way.
 
-use std::fmt;
-
 use super::calendar::{DAY_SECONDS, days_in, days_until};
 use crate::text::quote_bytes;
 
@@ -119,16 +117,17 @@ pub(super) const MICROSECONDS: &Layout = &Layout {
 /// The moment, if the text is exactly as it would be printed.
 pub(super) fn read_canonical(text: &str, layout: &Layout) -> Option<Moment> {
     let bytes = text.as_bytes();
-    if bytes.len() != layout.length || bytes.last() != Some(&b'Z') {
+    if bytes.len() != layout.length {
         return None;
     }
     let signs = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
     if signs.iter().any(|&(at, sign)| bytes[at] != sign) {
         return None;
     }
-    let nanos = match bytes.get(19) {
-        Some(b'.') => number(&bytes[20..26])? * 1000,
-        _ => 0,
+    let nanos = match &bytes[19..] {
+        [b'Z'] => 0,
+        [b'.', micros @ .., b'Z'] => number(micros)? * 1000,
+        _ => return None,
     };
     let fields = Fields {
         year: number(&bytes[0..4])?,
@@ -310,11 +309,5 @@ fn six_digits<'a>(bytes: &[u8]) -> Option<Result<i64, Fault<'a>>> {
             _ => Err(Fault::Range("fractional second")),
         }),
         _ => number(digits).map(Ok),
-    }
-}
-
-impl fmt::Debug for Layout {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.text)
     }
 }
