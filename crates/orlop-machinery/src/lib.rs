@@ -3,7 +3,9 @@
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
 pub mod defaults;
+pub mod duration;
 pub mod field;
+pub mod int_or_string;
 pub mod json;
 pub mod kind;
 pub mod names;
@@ -12,6 +14,7 @@ pub mod node;
 pub mod quantity;
 pub mod schema;
 pub mod text;
+pub mod time;
 pub mod value;
 
 pub use value::{Map, Str, Value};
