@@ -3,6 +3,7 @@
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
 pub mod defaults;
+pub mod duration;
 pub mod field;
 pub mod json;
 pub mod kind;
@@ -12,6 +13,7 @@ pub mod node;
 pub mod quantity;
 pub mod schema;
 pub mod text;
+pub mod time;
 pub mod value;
 
 pub use value::{Map, Str, Value};

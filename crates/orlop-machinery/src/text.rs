@@ -34,6 +34,27 @@ pub fn quote(text: &str) -> String {
     out
 }
 
+/// Quotes text as Go's package `time` does in its errors: byte by byte what is not ASCII.
+///
+/// ```
+/// assert_eq!(orlop_machinery::text::quote_bytes("a\"\u{e9}\n"), r#""a\"\xc3\xa9\x0a""#);
+/// ```
+#[must_use]
+pub fn quote_bytes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for byte in text.bytes() {
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b' '..=0x7f => out.push(char::from(byte)),
+            byte => write!(out, "\\x{byte:02x}").expect("a string grows"),
+        }
+    }
+    out.push('"');
+    out
+}
+
 /// Close to Go's `unicode.IsPrint`: letters, marks, numbers, signs and the plain space.
 pub(crate) fn is_printable(c: char) -> bool {
     match c {
