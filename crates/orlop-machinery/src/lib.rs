@@ -5,10 +5,11 @@
 pub mod defaults;
 pub mod duration;
 pub mod field;
+pub mod human_duration;
 pub mod json;
+pub mod json_path;
 pub mod kind;
 pub mod names;
-pub mod json_path;
 pub mod node;
 pub mod quantity;
 pub mod schema;
