@@ -16,8 +16,8 @@ mod authorization;
 mod coordination;
 mod core;
 mod rbac;
-mod scheduling;
 mod rules;
+mod scheduling;
 
 pub use catalog::catalog;
 pub use schema::schema;

@@ -59,8 +59,7 @@ fn line(group_version: &str, found: &Value) -> String {
 /// A kind and its subresources in the same form.
 fn lines_of(entry: &Entry) -> Vec<String> {
     let resource = &entry.resource;
-    let (group_version, namespaced) =
-        (resource.api_version(), resource.scope == Scope::Namespaced);
+    let (group_version, namespaced) = (resource.api_version(), resource.scope == Scope::Namespaced);
     let verbs = |verbs: &[orlop_machinery::kind::Verb]| {
         let names: Vec<&str> = verbs.iter().map(|verb| verb.name()).collect();
         names.join(",")
@@ -77,7 +76,11 @@ fn lines_of(entry: &Entry) -> Vec<String> {
     for sub in &resource.subresources {
         let kind = match sub.kind {
             None => resource.kind.to_string(),
-            Some((group, version, kind)) if (group, version) == (&*resource.group, &*resource.version) => kind.to_owned(),
+            Some((group, version, kind))
+                if (group, version) == (&*resource.group, &*resource.version) =>
+            {
+                kind.to_owned()
+            }
             Some((group, version, kind)) => format!("{group}/{version}/{kind}"),
         };
         lines.push(format!(

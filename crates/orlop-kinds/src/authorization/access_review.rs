@@ -41,17 +41,14 @@ fn validate_question(spec: &Node<'_>, errors: &mut Errors) {
         errors.invalid(&other, "cannot be specified in combination with resourceAttributes");
     }
     if !resource.is_set() && !other.is_set() {
-        let detail =
-            "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+        let detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
         errors.invalid(&resource, detail);
     }
 }
 
 fn validate_resource_attributes(attributes: &Node<'_>, errors: &mut Errors) {
-    let options = LabelSelectorOptions {
-        allow_unknown_operator: true,
-        ..LabelSelectorOptions::default()
-    };
+    let options =
+        LabelSelectorOptions { allow_unknown_operator: true, ..LabelSelectorOptions::default() };
     let fields = attributes.at("fieldSelector");
     if validate_selector(&fields, errors) {
         for requirement in fields.at("requirements").items() {

@@ -30,11 +30,7 @@ struct Seen {
 }
 
 /// An amount of a resource: not negative, and whole where the resource is counted.
-pub(crate) fn validate_resource_quantity_value(
-    name: &str,
-    value: &Node<'_>,
-    errors: &mut Errors,
-) {
+pub(crate) fn validate_resource_quantity_value(name: &str, value: &Node<'_>, errors: &mut Errors) {
     validate_non_negative_quantity(value, errors);
     if resource_name::is_integer(name) && quantity(value.value()).milli_value() % 1000 != 0 {
         errors.invalid(value, "must be an integer");

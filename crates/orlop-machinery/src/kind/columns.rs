@@ -97,7 +97,7 @@ impl Context<'_> {
     #[must_use]
     pub fn since(&self, moment: &Value) -> String {
         match moment.str().parse::<Time>() {
-            Ok(moment) => human_duration::human_duration(self.now_seconds - moment.seconds()),
+            Ok(moment) => human_duration::human_duration(self.now_seconds - moment.unix_seconds()),
             Err(_) => "<unknown>".into(),
         }
     }
