@@ -13,6 +13,7 @@ pub mod kind;
 pub mod names;
 pub mod node;
 pub mod partial_object_metadata;
+pub mod openapi;
 pub mod quantity;
 pub mod schema;
 pub mod table;

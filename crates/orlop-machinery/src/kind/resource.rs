@@ -57,6 +57,8 @@ pub struct Resource {
     pub verbs: Vec<Verb>,
     /// The name of its struct in the schema.
     pub schema_name: Str,
+    /// Whether a deletion answers with the object instead of a status.
+    pub returns_deleted: bool,
     /// What else can be done with one object, sorted by name.
     pub subresources: Vec<Subresource>,
 }
@@ -125,6 +127,7 @@ impl Resource {
             scope: Scope::Namespaced,
             verbs: Verb::ALL.to_vec(),
             schema_name: Str::new(format!("{package}.{kind}")),
+            returns_deleted: false,
             subresources: Vec::new(),
         }
     }
@@ -159,6 +162,13 @@ impl Resource {
     #[must_use]
     pub fn verbs(mut self, verbs: &[Verb]) -> Resource {
         self.verbs = verbs.to_vec();
+        self
+    }
+
+    /// With deletions that answer with the object.
+    #[must_use]
+    pub fn returns_deleted(mut self) -> Resource {
+        self.returns_deleted = true;
         self
     }
 
