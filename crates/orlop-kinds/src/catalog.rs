@@ -9,7 +9,8 @@ use orlop_machinery::node::Node;
 use orlop_machinery::schema::StructId;
 
 use crate::{
-    apiregistration, authentication, authorization, coordination, core, rbac, scheduling, schema,
+    apiregistration, authentication, authorization, coordination, core, flowcontrol, rbac,
+    scheduling, schema,
 };
 
 /// Every group's kinds.
@@ -19,6 +20,7 @@ static GROUPS: &[&[&dyn Kind]] = &[
     authentication::KINDS,
     authorization::KINDS,
     coordination::KINDS,
+    flowcontrol::KINDS,
     rbac::KINDS,
     scheduling::KINDS,
 ];

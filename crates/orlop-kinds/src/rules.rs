@@ -1,5 +1,6 @@
 //! Rules that several kinds share. Each stands once, in the file of what it is about.
 
+pub(crate) mod generation;
 pub(crate) mod node_selector;
 pub(crate) mod pod_spec;
 pub(crate) mod preemption_policy;

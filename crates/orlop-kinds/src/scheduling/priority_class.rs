@@ -10,6 +10,7 @@ use orlop_machinery::meta;
 use orlop_machinery::node::Node;
 
 use super::{GROUP_VERSION, PACKAGE};
+use crate::rules::generation;
 use crate::rules::preemption_policy::validate_preemption_policy;
 
 pub(crate) static KIND: PriorityClass = PriorityClass;
@@ -57,7 +58,7 @@ impl Kind for PriorityClass {
 
 impl Rules for PriorityClass {
     fn prepare_create(&self, _context: &Context<'_>, object: &mut Value) {
-        object.entry("metadata").set("generation", 1);
+        generation::start(object);
     }
 
     fn validate(&self, _context: &Context<'_>, object: &Node<'_>, errors: &mut Errors) {
