@@ -5,11 +5,12 @@
 pub mod defaults;
 pub mod duration;
 pub mod field;
-pub mod int_or_string;
 pub mod human_duration;
+pub mod int_or_string;
 pub mod json;
 pub mod json_path;
 pub mod kind;
+pub mod label_selector;
 pub mod names;
 pub mod node;
 pub mod partial_object_metadata;
