@@ -9,6 +9,8 @@
 //! `value.at("spec").at("replicas").int()` is 0 when there is no spec.
 
 mod map;
+#[cfg(test)]
+pub(crate) mod sample;
 
 use compact_str::CompactString;
 
