@@ -3,11 +3,18 @@
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
 pub mod field;
+pub mod generate_name;
+pub mod group_version;
 pub mod json;
+pub mod meta;
 pub mod names;
 pub mod node;
+pub mod owner_reference;
+pub mod resource_version;
 pub mod schema;
+pub mod status;
 pub mod text;
+pub mod uid;
 pub mod value;
 
 pub use value::{Map, Str, Value};
