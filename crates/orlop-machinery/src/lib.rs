@@ -20,6 +20,18 @@ pub mod schema;
 pub mod table;
 pub mod text;
 pub mod time;
+pub mod generate_name;
+pub mod group_version;
+pub mod json;
+pub mod meta;
+pub mod names;
+pub mod node;
+pub mod owner_reference;
+pub mod resource_version;
+pub mod schema;
+pub mod status;
+pub mod text;
+pub mod uid;
 pub mod value;
 
 pub use value::{Map, Str, Value};

@@ -55,14 +55,16 @@ pub fn quote_bytes(text: &str) -> String {
     out
 }
 
-/// Close to Go's `unicode.IsPrint`: letters, marks, numbers, signs and the plain space.
-pub(crate) fn is_printable(c: char) -> bool {
-    match c {
-        ' '..='~' => true,
-        '\u{80}'..='\u{a0}' | '\u{ad}' => false,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}' => false,
-        '\u{feff}' | '\u{fff0}'..='\u{fffb}' => false,
-        '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => false,
-        c => !c.is_control() && !c.is_whitespace(),
+/// Whether text shows the character as it is: Go's `unicode.IsPrint`, which is letters, marks,
+/// numbers, signs and the plain space.
+#[must_use]
+pub fn is_printable(c: char) -> bool {
+    if c.is_ascii() {
+        return matches!(c, ' '..='~');
     }
+    // Rust escapes what has no shape, too. A mark is escaped only at the start of a text.
+    let mut buffer = [b'.'; 5];
+    c.encode_utf8(&mut buffer[1..]);
+    let text = std::str::from_utf8(&buffer[..1 + c.len_utf8()]).unwrap_or_default();
+    text.escape_debug().count() == 2
 }
