@@ -5,6 +5,7 @@
 pub mod defaults;
 pub mod duration;
 pub mod field;
+pub mod field_selector;
 pub mod human_duration;
 pub mod int_or_string;
 pub mod json;
