@@ -22,5 +22,6 @@ pub mod table;
 pub mod text;
 pub mod time;
 pub mod value;
+pub mod version;
 
 pub use value::{Map, Str, Value};
