@@ -114,7 +114,7 @@ impl LabelSelector {
 
     /// Requires more. Nothing stays nothing.
     #[must_use]
-    pub fn add(mut self, more: impl IntoIterator<Item = Requirement>) -> LabelSelector {
+    pub fn and(mut self, more: impl IntoIterator<Item = Requirement>) -> LabelSelector {
         if self.is_nothing {
             return self;
         }
@@ -297,9 +297,9 @@ mod tests {
     #[test]
     fn nothing_stays_nothing() {
         let more = || [Requirement::equals("a", "b")];
-        assert!(LabelSelector::nothing().add(more()).is_nothing());
-        assert_eq!(LabelSelector::everything().add(more()).to_string(), "a=b");
-        assert_eq!(parse("z,b").add(more()).to_string(), "a=b,b,z");
+        assert!(LabelSelector::nothing().and(more()).is_nothing());
+        assert_eq!(LabelSelector::everything().and(more()).to_string(), "a=b");
+        assert_eq!(parse("z,b").and(more()).to_string(), "a=b,b,z");
         assert!(!LabelSelector::nothing().is_everything());
         assert_eq!(LabelSelector::nothing().to_string(), "");
     }
@@ -377,7 +377,7 @@ mod tests {
         fn both_match_what_their_sum_matches(
             a in selectors(), b in selectors(), labels in some_labels()
         ) {
-            let both = a.clone().add(b.requirements().iter().cloned());
+            let both = a.clone().and(b.requirements().iter().cloned());
             let expect = a.matches(&labels) && b.matches(&labels);
             prop_assert_eq!(both.matches(&labels), expect);
             if expect {

@@ -2,9 +2,11 @@
 //!
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
+pub mod bytes;
 pub mod defaults;
 pub mod duration;
 pub mod field;
+pub mod field_selector;
 pub mod human_duration;
 pub mod int_or_string;
 pub mod json;
@@ -33,5 +35,6 @@ pub mod status;
 pub mod text;
 pub mod uid;
 pub mod value;
+pub mod version;
 
 pub use value::{Map, Str, Value};

@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, LabelSelectorError> 
         match parser.next {
             Token::Word(_) | Token::Sign("!") => {}
             Token::End => return Ok(requirements),
-            token => {
+            token @ Token::Sign(_) => {
                 let expected = "!, identifier, or 'end of string'";
                 return Err(LabelSelectorError::Syntax(found(token, expected)));
             }
