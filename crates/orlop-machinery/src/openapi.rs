@@ -10,6 +10,7 @@
 mod operations;
 mod paths;
 mod schemas;
+mod shapes;
 mod v2;
 mod v3;
 
