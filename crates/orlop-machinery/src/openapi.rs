@@ -10,6 +10,7 @@
 mod operations;
 mod paths;
 mod schemas;
+mod shapes;
 mod v2;
 mod v3;
 
@@ -123,10 +124,12 @@ impl<'a> Documents<'a> {
 
     /// The name of the struct of a kind.
     fn struct_name(&self, kind: GroupVersionKind<'_>) -> Option<Str> {
-        let group_version = (kind.group, kind.version);
-        let mut packages = self.packages.iter();
-        let (package, _) = packages.find(|(name, of)| **of == group_version && **name != META)?;
-        Some(Str::from(format!("{package}.{}", kind.kind)))
+        let mut packages =
+            self.packages.iter().filter(|(_, of)| **of == (kind.group, kind.version));
+        packages.find_map(|(package, _)| {
+            let name = format!("{package}.{}", kind.kind);
+            self.schema.find(&name).map(|id| self.schema.get(id).name.clone())
+        })
     }
 
     /// The kinds of a struct in the document of one group version, or in that of all.

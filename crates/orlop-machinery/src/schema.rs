@@ -246,6 +246,11 @@ impl Schema {
         self.structs.is_empty()
     }
 
+    /// Without structs, with room for some.
+    fn with_capacity(capacity: usize) -> Schema {
+        Schema { structs: Vec::with_capacity(capacity), by_name: HashMap::with_capacity(capacity) }
+    }
+
     /// Adds a struct; of two with one name the later one is found.
     ///
     /// # Panics

@@ -44,7 +44,12 @@ impl Facts {
                 schemas.extend(found);
             }
         }
-        Ok(Facts { packages, schemas })
+        Ok(Facts::new(packages, schemas))
+    }
+
+    /// From types by package and schemas by name.
+    pub(super) fn new(packages: Map<String, Value>, schemas: BTreeMap<String, Value>) -> Facts {
+        Facts { packages, schemas }
     }
 
     /// The paths of the packages of stable versions, sorted.

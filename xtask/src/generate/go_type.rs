@@ -11,8 +11,9 @@ use super::facts::{self, CORE, Facts, META};
 /// A struct that a type refers to: package and name.
 pub(super) type StructName = (String, String);
 
-/// Types that the table has words for. The package of the first ones is not among the facts.
-const WORDS: [(&str, &str, &str); 18] = [
+/// Types that the table has words for. A package without a path is not among the facts and goes by
+/// the name that it is imported by.
+const WORDS: [(&str, &str, &str); 17] = [
     ("", "bool", "bool"),
     ("", "int32", "int32"),
     ("", "int64", "int64"),
@@ -30,8 +31,6 @@ const WORDS: [(&str, &str, &str); 18] = [
     (META, "Duration", "duration"),
     (META, "FieldsV1", "fieldset"),
     (API_EXTENSIONS, "JSON", "any"),
-    // Never in an object: the type of the watch event that a client sees is `WatchEvent`.
-    ("watch", "Event", "any"),
 ];
 
 /// The package of custom resource definitions.
@@ -126,7 +125,7 @@ impl Resolver<'_> {
             "v1" if has(META) => META,
             "authenticationv1" => "api/authentication/v1",
             "runtime" => "apimachinery/pkg/runtime",
-            "types" | "resource" | "intstr" | "watch" => alias,
+            "types" | "resource" | "intstr" => alias,
             _ => bail!("package {alias} is not known"),
         };
         Ok((package.to_owned(), name.to_owned()))

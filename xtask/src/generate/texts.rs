@@ -215,3 +215,61 @@ fn patch(field: &Value) -> String {
     }
     text
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+
+    /// The text that types of a package give, with the types of metadata beside them.
+    fn check(types: &str, schemas: &str, expect: &str) {
+        let meta = r#"{"TypeMeta":
+                {"fields": [{"json": "kind", "omit": "omitempty", "type": "string"}]},
+            "Names": {"under": "[]string", "markers": ["+protobuf.nullable=true"]}}"#;
+        let packages = format!(r#"{{"{META}": {meta}, "api/ships/v1": {types}}}"#);
+        let packages = serde_json::from_str(&packages).unwrap();
+        let facts = Facts::new(packages, serde_json::from_str(schemas).unwrap());
+        let texts = write(&facts).unwrap();
+        let head = "# Written by `cargo xtask gen`.\npackage io.k8s.api.ships.v1\n";
+        assert_eq!(texts["ships_v1.txt"], format!("{head}{expect}"));
+    }
+
+    const KIND: &str = r#"{"inline": true, "type": "metav1.TypeMeta"}"#;
+
+    #[test]
+    fn embedded_structs_stand_in_their_place() {
+        let types = r#"{"Ship": {"fields": [KIND,
+                {"inline": true, "proto": "bytes,2,opt", "type": "Hull"},
+                {"json": "mast", "proto": "bytes,1,opt", "omit": "omitempty", "type": "*Mast"}]},
+            "Hull": {"fields": [{"json": "planks", "proto": "varint,3,opt", "type": "int32"}]},
+            "Mast":
+                {"fields": [{"json": "-", "type": "int32"}], "markers": ["+structType=atomic"]}}"#;
+        let expect = "Mast atomic
+Ship
+ kind string - omit
+ \
+            planks int32 2.3 req
+ mast *Mast 1 omit
+";
+        check(&types.replace("KIND", KIND), "{}", expect);
+    }
+
+    #[test]
+    fn named_types_are_followed_and_markers_become_words() {
+        let types = r#"{"Ship": {"fields": [KIND,
+            {"json": "names", "proto": "bytes,1,rep", "type": "metav1.Names"},
+            {"json": "cargo", "proto": "bytes,2,rep", "type": "[]Crate", "omit": "omitempty",
+             "markers": ["+listType=map", "+listMapKey=a", "+listMapKey=b"],
+             "patch": {"strategy": "merge", "mergeKey": "a"}},
+            {"json": "flag", "proto": "bytes,3,opt", "type": "Flag",
+             "markers": ["+default=ref(Red)"]},
+            {"json": "log", "proto": "bytes,4,rep", "type": "map[Flag][]byte"}]},
+            "Flag": {"under": "string"}, "Crate": {"fields": []}}"#;
+        let schemas = r#"{"io.k8s.api.ships.v1.Ship":
+            {"required": ["log"], "properties": {"flag": {"default": "Red"}}}}"#;
+        let expect = "Crate\nShip\n kind string - omit\n names <string> 1\n \
+            cargo [Crate] 2 omit list=map:a,b patch=merge key=a\n \
+            flag string 3 default=\"Red\"\n log {bytes} 4 req\n";
+        check(&types.replace("KIND", KIND), schemas, expect);
+    }
+}

@@ -1,5 +1,8 @@
 //! What an operation of the API takes and gives, before it is written in one version of OpenAPI.
 
+use super::shapes::{
+    ANYTHING, Code, MEDIA, MEDIA_AND_STREAMS, OK, PATCHES, Payload, Shape, TEXT_AND_MEDIA,
+};
 use super::{Documents, GroupVersionKind, META, package};
 use crate::kind::{Resource, Subresource};
 use crate::schema::{Struct, Type};
@@ -30,9 +33,6 @@ pub(super) struct Operation<'a> {
     pub(super) gives: Option<Str>,
 }
 
-/// A status code with its name.
-pub(super) type Code = (&'static str, &'static str);
-
 /// A parameter in the path or in the query. Sorts by name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Parameter {
@@ -50,145 +50,6 @@ pub(super) struct Body {
     pub(super) name: Str,
     pub(super) is_required: bool,
 }
-
-/// What all operations of one kind have in common.
-pub(super) struct Shape {
-    method: &'static str,
-    action: &'static str,
-    /// The words of the id before the group version, after it, and after the kind.
-    words: (&'static str, &'static str, &'static str),
-    /// The structs of [`META`] whose fields are parameters.
-    options: &'static [&'static str],
-    /// Fields of them that are not.
-    without: &'static [&'static str],
-    takes: Payload,
-    gives: Payload,
-    codes: &'static [Code],
-    streams: bool,
-}
-
-/// What an operation takes or gives.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Payload {
-    Nothing,
-    Object,
-    List,
-    Event,
-    Patch,
-    DeleteOptions,
-    Status,
-    /// The object or a status, as the kind does it.
-    Deleted,
-}
-
-const OK: Code = ("200", "OK");
-const CREATED: Code = ("201", "Created");
-const ACCEPTED: Code = ("202", "Accepted");
-
-/// The ways in which objects are encoded.
-pub(super) const MEDIA: [&str; 3] =
-    ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
-
-/// The same, and the ways in which a stream of objects is encoded.
-const MEDIA_AND_STREAMS: [&str; 5] = [
-    MEDIA[0],
-    MEDIA[1],
-    MEDIA[2],
-    "application/json;stream=watch",
-    "application/vnd.kubernetes.protobuf;stream=watch",
-];
-
-const TEXT_AND_MEDIA: [&str; 4] = ["text/plain", MEDIA[0], MEDIA[1], MEDIA[2]];
-
-const PATCHES: [&str; 4] = [
-    "application/json-patch+json",
-    "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
-    "application/apply-patch+yaml",
-];
-
-/// Whatever comes.
-pub(super) const ANYTHING: [&str; 1] = ["*/*"];
-
-const BLANK: Shape = Shape {
-    method: "get",
-    action: "get",
-    words: ("read", "", ""),
-    options: &[],
-    without: &[],
-    takes: Payload::Nothing,
-    gives: Payload::Object,
-    codes: &[OK],
-    streams: false,
-};
-
-pub(super) const GET: Shape = BLANK;
-
-pub(super) const LIST: Shape = Shape {
-    action: "list",
-    words: ("list", "", ""),
-    options: &["ListOptions"],
-    gives: Payload::List,
-    streams: true,
-    ..BLANK
-};
-
-pub(super) const WATCH: Shape =
-    Shape { action: "watch", words: ("watch", "", ""), gives: Payload::Event, ..LIST };
-
-pub(super) const WATCH_LIST: Shape =
-    Shape { action: "watchlist", words: ("watch", "", "List"), gives: Payload::Event, ..LIST };
-
-pub(super) const POST: Shape = Shape {
-    method: "post",
-    action: "post",
-    words: ("create", "", ""),
-    options: &["CreateOptions"],
-    takes: Payload::Object,
-    codes: &[OK, CREATED, ACCEPTED],
-    ..BLANK
-};
-
-pub(super) const PUT: Shape = Shape {
-    method: "put",
-    action: "put",
-    words: ("replace", "", ""),
-    options: &["UpdateOptions"],
-    takes: Payload::Object,
-    codes: &[OK, CREATED],
-    ..BLANK
-};
-
-pub(super) const PATCH: Shape = Shape {
-    method: "patch",
-    action: "patch",
-    words: ("patch", "", ""),
-    options: &["PatchOptions"],
-    takes: Payload::Patch,
-    codes: &[OK, CREATED],
-    ..BLANK
-};
-
-pub(super) const DELETE: Shape = Shape {
-    method: "delete",
-    action: "delete",
-    words: ("delete", "", ""),
-    options: &["DeleteOptions"],
-    takes: Payload::DeleteOptions,
-    gives: Payload::Deleted,
-    codes: &[OK, ACCEPTED],
-    ..BLANK
-};
-
-pub(super) const DELETE_COLLECTION: Shape = Shape {
-    action: "deletecollection",
-    words: ("delete", "Collection", ""),
-    options: &["DeleteOptions", "ListOptions"],
-    without: &["watch", "allowWatchBookmarks"],
-    gives: Payload::Status,
-    codes: &[OK],
-    ..DELETE
-};
 
 /// What operations work on: the objects of a resource, or a subresource of them.
 pub(super) struct Target<'a> {
@@ -389,7 +250,8 @@ pub(super) fn tag(group: &str, version: &str) -> Str {
 fn words_of_group(group: &str, starts_with_capital: bool) -> String {
     let mut words = String::new();
     let group = if group.is_empty() { "core" } else { group };
-    push_word(&mut words, group.trim_end_matches(".k8s.io"), starts_with_capital);
+    let short = group.strip_suffix(".k8s.io").unwrap_or(group);
+    push_word(&mut words, short, starts_with_capital);
     words
 }
 
@@ -422,4 +284,22 @@ pub(super) fn render_head(operation: &Operation<'_>) -> Vec<(Str, Value)> {
         entries.push((Str::const_new("x-kubernetes-group-version-kind"), kind.into()));
     }
     entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_become_words_of_ids_and_tags() {
+        let check = |group: &str, id: &str, word: &str| {
+            assert_eq!(group_version_id(group, "v1"), id);
+            assert_eq!(tag(group, "v1"), word);
+        };
+        check("", "CoreV1", "core_v1");
+        check("apps", "AppsV1", "apps_v1");
+        check("rbac.authorization.k8s.io", "RbacAuthorizationV1", "rbacAuthorization_v1");
+        check("stable.example-1.com", "StableExample1ComV1", "stableExample1Com_v1");
+        assert_eq!(tag("apps", ""), "apps");
+    }
 }

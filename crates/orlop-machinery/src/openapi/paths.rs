@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use super::operations::{
-    self, DELETE, DELETE_COLLECTION, GET, LIST, Operation, PATCH, POST, PUT, Parameter, Place,
-    Shape, Target, WATCH, WATCH_LIST,
+use super::operations::{self, Operation, Parameter, Place, Target};
+use super::shapes::{
+    DELETE, DELETE_COLLECTION, GET, LIST, PATCH, POST, PUT, Shape, WATCH, WATCH_LIST,
 };
 use super::{Documents, group_path};
 use crate::kind::{Resource, Scope, Subresource, Verb};

@@ -57,9 +57,11 @@ pub struct ParseError {
 ///
 /// When a line is not in the form above or names a struct that is in none of the texts.
 pub fn parse(texts: &[&'static str]) -> Result<Schema, ParseError> {
-    let mut parser = Parser { schema: Schema::default(), ids: find_structs(texts), package: "" };
-    let lines = texts.iter().flat_map(|text| text.lines());
-    for (at, line) in lines.enumerate() {
+    let lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
+    let outline = Outline::read(&lines);
+    let mut parser =
+        Parser { schema: Schema::with_capacity(outline.ids.len()), outline, package: "" };
+    for (at, line) in lines.into_iter().enumerate() {
         let result = match line.as_bytes().first() {
             None | Some(b'#') => Ok(()),
             Some(b' ') => parser.field(line),
@@ -67,35 +69,47 @@ pub fn parse(texts: &[&'static str]) -> Result<Schema, ParseError> {
         };
         result.map_err(|message| ParseError { line: at + 1, message })?;
     }
-    for new in &mut parser.schema.structs {
-        sort_fields(new);
-    }
+    parser.schema.structs.iter_mut().for_each(sort_fields);
     Ok(parser.schema)
 }
 
 /// A schema while it is read.
 struct Parser {
     schema: Schema,
-    /// Every struct by package and name.
-    ids: HashMap<(&'static str, &'static str), StructId>,
+    outline: Outline,
     package: &'static str,
 }
 
-fn find_structs(texts: &[&'static str]) -> HashMap<(&'static str, &'static str), StructId> {
-    let mut ids = HashMap::with_capacity(1024);
-    let mut package = "";
-    for line in texts.iter().flat_map(|text| text.lines()) {
-        let Some(word) = line.split(' ').next().filter(|word| !word.is_empty()) else { continue };
-        match line.strip_prefix("package ") {
-            Some(name) => package = name,
-            None if word.starts_with('#') => {}
-            None => {
-                let next = u32::try_from(ids.len()).expect("few structs");
-                ids.insert((package, word), StructId(next));
+/// Which structs there are: known before the first field is read, for fields may refer to structs
+/// that come later.
+struct Outline {
+    /// Every struct by package and name.
+    ids: HashMap<(&'static str, &'static str), StructId>,
+    /// How many fields each has.
+    sizes: Vec<usize>,
+}
+
+impl Outline {
+    fn read(lines: &[&'static str]) -> Outline {
+        let mut outline = Outline { ids: HashMap::with_capacity(1024), sizes: Vec::new() };
+        let mut package = "";
+        for line in lines {
+            match line.as_bytes().first() {
+                None | Some(b'#') => {}
+                Some(b' ') => outline.sizes.last_mut().into_iter().for_each(|size| *size += 1),
+                Some(_) => match line.strip_prefix("package ") {
+                    Some(name) => package = name,
+                    None => {
+                        let word = line.split(' ').next().unwrap_or_default();
+                        let next = u32::try_from(outline.sizes.len()).expect("few structs");
+                        outline.ids.insert((package, word), StructId(next));
+                        outline.sizes.push(0);
+                    }
+                },
             }
         }
+        outline
     }
-    ids
 }
 
 impl Parser {
@@ -110,7 +124,8 @@ impl Parser {
         name.push_str(self.package);
         name.push('.');
         name.push_str(short);
-        let mut new = Struct { name, ..Struct::default() };
+        let size = self.outline.sizes[self.schema.len()];
+        let mut new = Struct { name, fields: Vec::with_capacity(size), ..Struct::default() };
         for word in words {
             match word {
                 "atomic" => new.is_atomic = true,
@@ -125,22 +140,17 @@ impl Parser {
                 },
             }
         }
-        if self.schema.by_name.contains_key(&new.name) {
-            return Err(format!("struct {} stands twice", new.name));
+        let id = self.schema.add(new);
+        if self.outline.ids.get(&(self.package, short)) != Some(&id) {
+            return Err(format!("struct {short} stands twice"));
         }
-        self.schema.add(new);
         Ok(())
     }
 
     fn field(&mut self, line: &'static str) -> Result<(), String> {
-        let mut rest = line.trim_start();
-        let mut next = || {
-            let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
-            rest = after;
-            word
-        };
-        let name = next();
-        let (is_pointer, ty) = match next() {
+        let mut rest = &line[1..];
+        let name = next_word(&mut rest);
+        let (is_pointer, ty) = match next_word(&mut rest) {
             word if word.starts_with('*') => (true, &word[1..]),
             word => (false, word),
         };
@@ -152,7 +162,7 @@ impl Parser {
             is_required: false,
             is_atomic: false,
             is_granular: false,
-            tag: tag(next())?,
+            tag: tag(next_word(&mut rest))?,
             patch: Patch::default(),
             merge_key: Str::const_new(""),
             extra: None,
@@ -163,9 +173,7 @@ impl Parser {
                 field.extra.get_or_insert_default().default = Some(value);
                 break;
             }
-            let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
-            rest = after;
-            self.word(&mut field, word)?;
+            self.word(&mut field, next_word(&mut rest))?;
         }
         let last = self.schema.structs.last_mut().ok_or("a field before the first struct")?;
         last.fields.push(field);
@@ -173,9 +181,13 @@ impl Parser {
     }
 
     fn word(&self, field: &mut Field, word: &'static str) -> Result<(), String> {
+        // The word of most fields.
+        if word == "omit" {
+            field.omit = Omit::Empty;
+            return Ok(());
+        }
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         match name {
-            "omit" => field.omit = Omit::Empty,
             "omitzero" => field.omit = Omit::Zero,
             "req" => field.is_required = true,
             "atomic" => match &mut field.ty {
@@ -255,8 +267,17 @@ impl Parser {
 
     fn id(&self, word: &'static str) -> Result<StructId, String> {
         let path = word.rsplit_once('.').unwrap_or((self.package, word));
-        self.ids.get(&path).copied().ok_or_else(|| format!("unknown type {word:?}"))
+        self.outline.ids.get(&path).copied().ok_or_else(|| format!("unknown type {word:?}"))
     }
+}
+
+/// Takes the word before the next space. Words are short: looking at each byte is faster than
+/// setting out to search.
+fn next_word(rest: &mut &'static str) -> &'static str {
+    let end = rest.bytes().position(|byte| byte == b' ').unwrap_or(rest.len());
+    let (word, after) = rest.split_at(end);
+    *rest = after.strip_prefix(' ').unwrap_or(after);
+    word
 }
 
 /// What stands between the brackets.
@@ -306,12 +327,104 @@ fn patch(value: &str) -> Result<Patch, String> {
 /// Sorts the fields by name and remembers how they were declared.
 fn sort_fields(new: &mut Struct) {
     let count = u16::try_from(new.fields.len()).expect("few fields");
-    let fields = std::mem::take(&mut new.fields);
-    let mut numbered: Vec<(u16, Field)> = (0..count).zip(fields).collect();
-    numbered.sort_by(|a, b| a.1.name.cmp(&b.1.name));
-    new.order = vec![0; numbered.len()];
-    for ((declared, field), sorted) in numbered.into_iter().zip(0..) {
-        new.order[usize::from(declared)] = sorted;
-        new.fields.push(field);
+    let mut sorted: Vec<u16> = (0..count).collect();
+    sorted.sort_unstable_by_key(|&at| new.fields[usize::from(at)].name.as_str());
+    new.order = vec![0; sorted.len()];
+    for (&declared, place) in sorted.iter().zip(0..) {
+        new.order[usize::from(declared)] = place;
+    }
+    // Each swap brings one field to its place.
+    let mut places = new.order.clone();
+    for at in 0..places.len() {
+        while usize::from(places[at]) != at {
+            let place = usize::from(places[at]);
+            new.fields.swap(at, place);
+            places.swap(at, place);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+
+    /// The one field of the one struct of a text.
+    fn field(line: &'static str) -> Result<Field, String> {
+        let text = format!("package p\nS\n {line}\nProps\n").leak();
+        let mut schema = parse(&[text]).map_err(|error| error.to_string())?;
+        Ok(schema.structs[0].fields.remove(0))
+    }
+
+    #[test]
+    fn types_are_read() {
+        let check = |word: &str, expect: &str| {
+            let found = field(format!("f {word} 1").leak()).map(|field| format!("{:?}", field.ty));
+            assert_eq!(found.as_deref(), Ok(expect), "{word}");
+        };
+        check("bool", "Bool");
+        check("*intstr", "IntOrString");
+        check("Props", "Struct(StructId(1))");
+        check("p.Props", "Struct(StructId(1))");
+        check("*Props|bool", "StructOr(StructId(1), Bool)");
+        check("Props|[]", "StructOr(StructId(1), List)");
+        check("Props|[string]", "StructOr(StructId(1), Strings)");
+        check("{bytes}", "Map(MapOf { value: Bytes, is_atomic: false })");
+        let list = |item: &str, is_item_pointer, is_wrapped| {
+            format!(
+                "List(List {{ item: {item}, is_item_pointer: {is_item_pointer}, identity: \
+                 Atomic {{ is_declared: false }}, is_wrapped: {is_wrapped} }})"
+            )
+        };
+        check("[time]", &list("Time", false, false));
+        check("[*Props]", &list("Struct(StructId(1))", true, false));
+        check("<string>", &list("String", false, true));
+        let map =
+            format!("Map(MapOf {{ value: {}, is_atomic: false }})", list("String", false, true));
+        check("{<string>}", &map);
+    }
+
+    #[test]
+    fn words_are_read() {
+        let found = field("f [Props] 4.2.7 omit req list=map:a,b patch=merge,retainKeys key=a");
+        let found = found.unwrap();
+        let Type::List(list) = &found.ty else { panic!("{found:?}") };
+        assert_eq!(list.identity, Identity::Keys(vec!["a".into(), "b".into()]));
+        assert_eq!(found.tag, Some(Tag { number: 7, inside: Some(2), outside: Some(4) }));
+        assert_eq!(found.patch, Patch { merges: true, retains_keys: true, replaces: false });
+        assert_eq!((found.omit, found.is_required), (Omit::Empty, true));
+        assert_eq!(found.merge_key, "a");
+        let found = field("f *string - enum=A,B default=\"a b\"").unwrap();
+        assert_eq!((found.is_pointer, found.tag), (true, None));
+        assert_eq!(found.default(), Some(&"a b".into()));
+        assert_eq!(found.extra.unwrap().choices, ["A", "B"]);
+    }
+
+    #[test]
+    fn fields_are_found_by_name_and_known_in_order() {
+        let schema = parse(&["package p\nS atomic union=b:c\n b string 1\n c string 2\n a S 3"]);
+        let schema = schema.unwrap();
+        let found = schema.get(schema.find("p.S").unwrap());
+        let names: Vec<&str> = found.in_order().map(|field| field.name.as_str()).collect();
+        assert_eq!(names, ["b", "c", "a"]);
+        assert_eq!(found.field("c").unwrap().tag.unwrap().number, 2);
+        assert!(found.is_atomic);
+        let union = Union { discriminator: "b".into(), fields: vec!["c".into()] };
+        assert_eq!(found.union.as_deref(), Some(&union));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let check = |text: &'static str, expect: &str| {
+            assert_eq!(parse(&[text]).map(|_| ()).unwrap_err().to_string(), expect);
+        };
+        check(" f string 1", "schema line 1: a field before the first struct");
+        check("package p\nS\n f T 1", "schema line 3: unknown type \"T\"");
+        check("S\n f string x", "schema line 2: bad protobuf number \"x\"");
+        check("S\n f string 1.2.3.4", "schema line 2: bad protobuf number \"1.2.3.4\"");
+        check("S\n f string 1 often", "schema line 2: unknown word \"often\" after a field");
+        check("S\n f string 1 list=set", "schema line 2: only a list can have this word");
+        check("S\nT\nS", "schema line 1: struct S stands twice");
+        check("S big", "schema line 1: unknown word \"big\" after a struct");
     }
 }
