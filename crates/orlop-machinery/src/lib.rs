@@ -17,6 +17,7 @@ pub mod names;
 pub mod node;
 pub mod openapi;
 pub mod partial_object_metadata;
+pub mod patch;
 pub mod quantity;
 pub mod schema;
 pub mod table;
