@@ -66,6 +66,13 @@ pub fn decode(text: &str) -> Result<Vec<u8>, BytesError> {
     Ok(out)
 }
 
+/// How many bytes the text stands for, when it is in canonical form.
+#[must_use]
+pub fn decoded_len(text: &str) -> usize {
+    let padding = text.bytes().rev().take(2).filter(|byte| *byte == b'=').count();
+    (text.len() / 4 * 3).saturating_sub(padding)
+}
+
 /// The text that an object keeps of bytes. Text that is already right is returned as it is.
 ///
 /// # Errors

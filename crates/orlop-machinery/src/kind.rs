@@ -9,8 +9,10 @@ mod resource;
 mod rules;
 
 pub use columns::{Column, Row, Selectable};
-pub use resource::{Resource, Scope, Subresource, Verb};
+pub use resource::{Resource, Subresource, Verb};
 pub use rules::{Context, Rules, User};
+
+pub use crate::meta::Scope;
 
 use crate::names::{self, NameRule};
 use crate::value::Value;

@@ -49,7 +49,9 @@ impl Kind for ApiService {
     }
 
     fn columns(&self) -> &'static [Column] {
-        &[Column::NAME, Column::text("Service"), Column::text("Available"), Column::AGE]
+        const {
+            &[Column::NAME, Column::text("Service"), Column::text("Available"), Column::AGE]
+        }
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {
@@ -130,7 +132,7 @@ fn local_condition(context: &Context<'_>) -> Value {
     Value::from([
         ("type", "Available".to_owned()),
         ("status", "True".into()),
-        ("lastTransitionTime", Time::from_seconds(context.now_seconds).to_string()),
+        ("lastTransitionTime", Time::from_unix(context.now_seconds).to_string()),
         ("reason", "Local".into()),
         ("message", "Local APIServices are always available".into()),
     ])

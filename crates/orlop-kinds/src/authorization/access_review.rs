@@ -1,7 +1,7 @@
 //! What the three access reviews share, after `pkg/apis/authorization/validation`.
 
 use orlop_machinery::field::{At, Errors};
-use orlop_machinery::meta::{self, LabelSelectorOptions};
+use orlop_machinery::meta::{self, SelectorOptions};
 use orlop_machinery::node::Node;
 
 /// The question of a review about oneself.
@@ -48,7 +48,7 @@ fn validate_question(spec: &Node<'_>, errors: &mut Errors) {
 
 fn validate_resource_attributes(attributes: &Node<'_>, errors: &mut Errors) {
     let options =
-        LabelSelectorOptions { allow_unknown_operator: true, ..LabelSelectorOptions::default() };
+        SelectorOptions { allows_unknown_operators: true, ..SelectorOptions::default() };
     let fields = attributes.at("fieldSelector");
     if validate_selector(&fields, errors) {
         for requirement in fields.at("requirements").items() {

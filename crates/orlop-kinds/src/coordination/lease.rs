@@ -32,7 +32,9 @@ impl Kind for Lease {
     }
 
     fn columns(&self) -> &'static [Column] {
-        &[Column::NAME, Column::text("Holder"), Column::AGE]
+        const {
+            &[Column::NAME, Column::text("Holder"), Column::AGE]
+        }
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {

@@ -25,7 +25,9 @@ impl Kind for ConfigMap {
     }
 
     fn columns(&self) -> &'static [Column] {
-        &[Column::NAME, Column::integer("Data"), Column::AGE]
+        const {
+            &[Column::NAME, Column::integer("Data"), Column::AGE]
+        }
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {

@@ -56,7 +56,8 @@ impl Kind for FlowSchema {
     }
 
     fn columns(&self) -> &'static [Column] {
-        &[
+        const {
+            &[
             Column::NAME,
             Column::text("PriorityLevel"),
             Column::text("MatchingPrecedence"),
@@ -64,6 +65,7 @@ impl Kind for FlowSchema {
             Column::AGE,
             Column::text("MissingPL"),
         ]
+        }
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {

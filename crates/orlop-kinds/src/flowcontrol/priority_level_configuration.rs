@@ -54,7 +54,8 @@ impl Kind for PriorityLevelConfiguration {
     }
 
     fn columns(&self) -> &'static [Column] {
-        &[
+        const {
+            &[
             Column::NAME,
             Column::text("Type"),
             Column::text("NominalConcurrencyShares"),
@@ -63,6 +64,7 @@ impl Kind for PriorityLevelConfiguration {
             Column::text("QueueLengthLimit"),
             Column::AGE,
         ]
+        }
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {

@@ -5,7 +5,7 @@
 use orlop_machinery::field::Errors;
 use orlop_machinery::kind::{Context, Kind, Resource, Rules, Scope};
 use orlop_machinery::label_selector::LabelSelector;
-use orlop_machinery::meta::{self, LabelSelectorOptions};
+use orlop_machinery::meta::{self, SelectorOptions};
 use orlop_machinery::names::{self, NameRule};
 use orlop_machinery::node::Node;
 
@@ -33,7 +33,7 @@ impl Kind for ClusterRole {
 
 impl Rules for ClusterRole {
     fn validate(&self, _context: &Context<'_>, object: &Node<'_>, errors: &mut Errors) {
-        validate(object, LabelSelectorOptions::default(), errors);
+        validate(object, SelectorOptions::default(), errors);
     }
 
     fn validate_update(
@@ -45,15 +45,15 @@ impl Rules for ClusterRole {
     ) {
         let mut wrong_before = Errors::new();
         for selector in old.at("aggregationRule").at("clusterRoleSelectors").items() {
-            meta::validate_label_selector(&selector, LabelSelectorOptions::default(), &mut wrong_before);
+            meta::validate_label_selector(&selector, SelectorOptions::default(), &mut wrong_before);
         }
         let options =
-            LabelSelectorOptions { allow_invalid_label_value: !wrong_before.is_empty() };
+            SelectorOptions { allows_invalid_values: !wrong_before.is_empty() };
         validate(new, options, errors);
     }
 }
 
-fn validate(object: &Node<'_>, options: LabelSelectorOptions, errors: &mut Errors) {
+fn validate(object: &Node<'_>, options: SelectorOptions, errors: &mut Errors) {
     validate_rules(&object.at("rules"), Scope::Cluster, errors);
     let aggregation = object.at("aggregationRule");
     if !aggregation.is_set() {

@@ -36,13 +36,15 @@ impl Kind for PriorityClass {
     }
 
     fn columns(&self) -> &'static [Column] {
-        &[
+        const {
+            &[
             Column::NAME,
             Column::integer("Value"),
             Column::boolean("Global-Default"),
             Column::AGE,
             Column::text("PreemptionPolicy").wide(),
         ]
+        }
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {
