@@ -5,6 +5,7 @@
 pub mod bytes;
 pub mod defaults;
 pub mod duration;
+pub mod continue_token;
 pub mod field;
 pub mod field_selector;
 pub mod human_duration;
@@ -31,6 +32,7 @@ pub mod names;
 pub mod node;
 pub mod owner_reference;
 pub mod resource_version;
+pub mod rest_mapping;
 pub mod schema;
 pub mod status;
 pub mod text;
