@@ -1,17 +1,9 @@
 //! The names of a kind and what can be done with it: what discovery tells.
 
+pub use crate::meta::Scope;
 use crate::value::Str;
 
 use super::Rules;
-
-/// Whether the objects of a kind live in namespaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// In the cluster as a whole.
-    Cluster,
-    /// In a namespace each.
-    Namespaced,
-}
 
 /// What a client can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
