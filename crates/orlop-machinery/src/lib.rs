@@ -3,6 +3,7 @@
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
 pub mod bytes;
+pub mod continue_token;
 pub mod defaults;
 pub mod duration;
 pub mod field;
@@ -24,6 +25,7 @@ pub mod partial_object_metadata;
 pub mod patch;
 pub mod quantity;
 pub mod resource_version;
+pub mod rest_mapping;
 pub mod schema;
 pub mod status;
 pub mod table;
