@@ -5,6 +5,7 @@
 pub mod bytes;
 pub mod defaults;
 pub mod duration;
+pub mod equality;
 pub mod field;
 pub mod field_selector;
 pub mod generate_name;
