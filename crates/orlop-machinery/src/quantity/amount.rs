@@ -141,11 +141,22 @@ impl Amount {
         rounded.unscaled.checked_mul(factor).filter(|_| is_exact)
     }
 
-    /// Without zeros at its end, as far as the scale stays at or below `scale_max`.
-    pub(super) fn without_zeros(mut self, scale_max: Scale) -> Amount {
-        while self.scale < scale_max && self.unscaled % 10 == 0 && self.unscaled != 0 {
+    /// Without zeros at its end.
+    pub(super) fn without_zeros(mut self) -> Amount {
+        if self.is_zero() {
+            return self;
+        }
+        // Division of short numbers is much faster, and nearly all are.
+        while !self.is_narrow() && self.unscaled % 10 == 0 && self.scale < Scale::MAX {
             self.unscaled /= 10;
             self.scale += 1;
+        }
+        if let Ok(mut short) = i64::try_from(self.unscaled) {
+            while short % 10 == 0 && self.scale < Scale::MAX {
+                short /= 10;
+                self.scale += 1;
+            }
+            self.unscaled = short.into();
         }
         self
     }
