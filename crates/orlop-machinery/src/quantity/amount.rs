@@ -80,13 +80,14 @@ impl Amount {
         if by == 0 || self.is_zero() {
             return Amount::new(0, 0);
         }
-        let mut amount = self;
-        loop {
-            if let Some(unscaled) = amount.unscaled.checked_mul(i128::from(by)) {
-                return Amount { unscaled, ..amount };
-            }
-            amount = amount.coarser();
+        let by = i128::from(by);
+        if let Some(unscaled) = self.unscaled.checked_mul(by) {
+            return Amount { unscaled, ..self };
         }
+        // In two halves, neither of which can overflow.
+        let half = 10_i128.pow(19);
+        let high = Amount::wide(self.unscaled / half * by, self.scale.saturating_add(19));
+        high.add(Amount::wide(self.unscaled % half * by, self.scale))
     }
 
     /// Rounds away from zero to a multiple of `10^scale`; whether nothing was lost.
