@@ -6,6 +6,7 @@ pub mod bytes;
 pub mod continue_token;
 pub mod defaults;
 pub mod duration;
+pub mod equality;
 pub mod field;
 pub mod field_selector;
 pub mod generate_name;
