@@ -1,6 +1,6 @@
 //! The core group, `v1`.
 
-kinds![config_map];
+kinds![component_status, config_map, event, namespace, secret, service_account];
 
 const GROUP_VERSION: (&str, &str) = ("", "v1");
 const PACKAGE: &str = "io.k8s.api.core.v1";
