@@ -6,7 +6,7 @@
 use crate::value::{Map, Str, Value};
 
 /// Deeper nesting is refused.
-const DEPTH_MAX: usize = 512;
+pub(crate) const DEPTH_MAX: usize = 512;
 
 /// Why a text is not JSON.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
