@@ -24,6 +24,7 @@ pub mod openapi;
 pub mod owner_reference;
 pub mod partial_object_metadata;
 pub mod patch;
+pub mod protobuf;
 pub mod quantity;
 pub mod resource_version;
 pub mod rest_mapping;
