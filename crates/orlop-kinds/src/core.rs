@@ -1,6 +1,14 @@
 //! The core group, `v1`.
 
-kinds![component_status, config_map, event, namespace, secret, service_account];
+kinds![
+    component_status,
+    config_map,
+    event,
+    namespace,
+    pod,
+    secret,
+    service_account,
+];
 
 const GROUP_VERSION: (&str, &str) = ("", "v1");
 const PACKAGE: &str = "io.k8s.api.core.v1";

@@ -1,11 +1,15 @@
 //! Rules that several kinds share. Each stands once, in the file of what it is about.
 
 pub(crate) mod generation;
+pub(crate) mod image_reference;
+pub(crate) mod local_path;
 pub(crate) mod node_selector;
 pub(crate) mod pod_spec;
 pub(crate) mod preemption_policy;
 pub(crate) mod resource_list;
 pub(crate) mod resource_name;
 pub(crate) mod resource_requirements;
+pub(crate) mod scalar;
 pub(crate) mod status;
 pub(crate) mod tolerations;
+pub(crate) mod volume;

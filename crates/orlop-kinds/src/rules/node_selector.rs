@@ -6,10 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orlop_machinery::Value;
 use orlop_machinery::field::Errors;
 use orlop_machinery::names;
 use orlop_machinery::node::Node;
-use orlop_machinery::value::Value;
+
+use super::scalar::validate_text;
 
 /// A NodeSelector. Bad label values are let through for objects that already have some.
 pub(crate) fn validate_node_selector(
@@ -67,14 +69,12 @@ pub(crate) fn validate_node_selector_requirement(
         }
         _ => errors.invalid(&operator, "not a valid selector operator"),
     }
-    validate_label_name(&requirement.at("key"), errors);
+    validate_text(&requirement.at("key"), names::label_key, errors);
     if allow_invalid_label_values {
         return;
     }
     for value in values.items() {
-        for message in names::label_value(value.str()) {
-            errors.invalid(&value, message);
-        }
+        validate_text(&value, names::label_value, errors);
     }
 }
 
@@ -107,31 +107,25 @@ pub(crate) fn validate_topology_selector_term<'a>(
     errors: &mut Errors,
 ) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
     let mut values_by_key = BTreeMap::new();
-    for requirement in term.at("matchLabelExpressions").items() {
+    let raw = term.value().at("matchLabelExpressions").list();
+    for (raw, requirement) in raw.iter().zip(term.at("matchLabelExpressions").items()) {
         let values = requirement.at("values");
         if values.is_empty() {
             errors.required(&values, "");
         }
         let mut known = BTreeSet::new();
-        for value in values.items() {
-            if !known.insert(value.value().str()) {
+        for (raw, value) in raw.at("values").list().iter().zip(values.items()) {
+            if !known.insert(raw.str()) {
                 errors.duplicate(&value);
             }
         }
         let key = requirement.at("key");
-        validate_label_name(&key, errors);
-        if values_by_key.insert(key.value().str(), known).is_some() {
+        validate_text(&key, names::label_key, errors);
+        if values_by_key.insert(raw.at("key").str(), known).is_some() {
             errors.duplicate(&key);
         }
     }
     values_by_key
-}
-
-/// The key of a label.
-pub(crate) fn validate_label_name(name: &Node<'_>, errors: &mut Errors) {
-    for message in names::label_key(name.str()) {
-        errors.invalid(name, message);
-    }
 }
 
 fn validate_node_field_requirement(requirement: &Node<'_>, errors: &mut Errors) {
@@ -152,8 +146,6 @@ fn validate_node_field_requirement(requirement: &Node<'_>, errors: &mut Errors) 
         return;
     }
     for value in values.items() {
-        for message in names::dns_subdomain(value.str()) {
-            errors.invalid(&value, message);
-        }
+        validate_text(&value, names::dns_subdomain, errors);
     }
 }

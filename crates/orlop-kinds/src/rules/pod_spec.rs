@@ -1,39 +1,188 @@
 //! The spec of a pod, and the template of pods that controllers hold.
 //!
-//! After `ValidatePodSpec` and what it calls in `pkg/apis/core/validation/validation.go`, the
-//! defaults of `pkg/apis/core/v1/defaults.go` and `pkg/api/pod/util.go`. One topic stands in one
-//! file below. Not here: volumes (`rules/volume.rs`) and what only the kind Pod knows, such as its
-//! updates, its status and its annotations on update.
+//! After `ValidatePodSpec` and `ValidatePodTemplateSpec` in
+//! `pkg/apis/core/validation/validation.go`, the defaults of `pkg/apis/core/v1/defaults.go` and
+//! `pkg/api/pod/util.go`. One topic stands in one file below. Not here: volumes
+//! (`rules/volume.rs`), and what only the kind Pod knows, such as its updates and its status.
 
+pub(crate) mod annotations;
+pub(crate) mod env;
+pub(crate) mod ports;
+pub(crate) mod visit;
+
+mod affinity;
+mod containers;
+mod defaults;
+mod disabled_fields;
+mod dns;
+mod host;
+mod lifecycle;
 mod options;
+mod probes;
+mod resources;
+mod restart_policy;
+mod scheduling;
+mod security_context;
+mod topology_spread;
+mod volume_mounts;
+mod windows;
 
-use orlop_machinery::Value;
-use orlop_machinery::field::Errors;
-use orlop_machinery::kind::Defaulter;
+use std::collections::{BTreeMap, BTreeSet};
+
+use orlop_machinery::field::{At, Errors, FieldError};
 use orlop_machinery::node::Node;
+use orlop_machinery::{Value, meta, names, value};
 
+use containers::Pod;
+pub(crate) use defaults::DEFAULTERS;
+pub(crate) use disabled_fields::drop_disabled_fields;
 pub(crate) use options::PodOptions;
 
-/// The defaults of Pod and of all structs in a pod spec but volumes.
-pub(crate) static DEFAULTERS: &[(&str, Defaulter)] = &[];
+use super::preemption_policy::validate_preemption_policy;
+use super::scalar::{
+    validate_number, validate_optional_text, validate_required_choice, validate_text,
+};
+use super::tolerations::validate_tolerations;
+use super::volume::validate_volumes;
+
+/// What is said about a claim that the pod makes itself.
+const CREATED_CLAIM: &str = "must not reference a PVC that gets created for an ephemeral volume";
 
 /// Reports all that is wrong with the spec of a pod. `metadata` is that of the pod, or null for a
 /// template.
 pub(crate) fn validate_pod_spec(
-    _spec: &Node<'_>,
-    _metadata: &Node<'_>,
-    _options: &PodOptions,
-    _errors: &mut Errors,
+    spec: &Node<'_>,
+    metadata: &Node<'_>,
+    options: &PodOptions,
+    errors: &mut Errors,
 ) {
+    let grace_period = spec.at("terminationGracePeriodSeconds");
+    if !grace_period.is_set() {
+        errors.required(&grace_period, "");
+    }
+    let before = errors.len();
+    let volumes = spec.at("volumes");
+    validate_volumes(&volumes, metadata.at("name").str(), options, errors);
+    let pod = Pod {
+        volumes: fine_volumes(&volumes, &errors.list()[before..]),
+        claim_names: resources::claim_names(spec.value()),
+        grace_period: grace_period.value().as_int(),
+        os: spec.value().get("os").map(|os| os.at("name").str()),
+        restart_policy: spec.value().at("restartPolicy").str(),
+        host_users: spec.at("hostUsers").value().as_bool() != Some(false),
+        options,
+    };
+    resources::validate_claims(&spec.at("resourceClaims"), metadata, errors);
+    validate_all_containers(spec, &pod, errors);
+    resources::validate_pod_resources(spec, &pod, errors);
+    ports::validate_host_network_ports(spec, options.resource_is_pod, errors);
+    validate_placement(spec, options, errors);
+    windows::validate_host_process(spec, errors);
+    host::validate_host_users(spec, options, errors);
+    host::validate_hostname_override(spec, errors);
+    validate_plain_fields(spec, options, errors);
+    resources::validate_overhead(&spec.at("overhead"), &pod, errors);
+    windows::validate_os(spec, errors);
+    scheduling::validate_scheduling_group(&spec.at("schedulingGroup"), errors);
+    env::validate_file_key_volumes(spec, errors);
+}
+
+/// Reports what holds for pods and, because it once did not, not for templates.
+pub(crate) fn validate_pod_spec_beyond_template(spec: &Node<'_>, errors: &mut Errors) {
+    if spec.at("serviceAccountName").is_empty() {
+        for volume in spec.at("volumes").items() {
+            let projected = volume.at("projected");
+            for source in projected.at("sources").items() {
+                let token = source.at("serviceAccountToken");
+                if token.is_set() {
+                    let detail = "must not be specified when serviceAccountName is not set";
+                    errors.forbidden(&token, detail);
+                }
+            }
+        }
+    }
+    for list in ["containers", "initContainers"] {
+        for container in spec.at(list).items() {
+            containers::validate_image_without_space(&container, errors);
+        }
+    }
 }
 
 /// Reports all that is wrong with a template of pods, with its labels and annotations.
 pub(crate) fn validate_pod_template_spec(
-    _template: &Node<'_>,
-    _options: &PodOptions,
-    _errors: &mut Errors,
+    template: &Node<'_>,
+    options: &PodOptions,
+    errors: &mut Errors,
 ) {
+    let (metadata, spec) = (template.at("metadata"), template.at("spec"));
+    // As upstream, errors about these do not speak of the metadata that they are in.
+    let labels = Node::new(metadata.value().at("labels"), template.path().child("labels"));
+    meta::validate_labels(&labels, errors);
+    let at = template.path().child("annotations");
+    let annotations = Node::new(metadata.value().at("annotations"), at);
+    meta::validate_annotations(&annotations, errors);
+    annotations::validate_pod_annotations(&annotations, spec.value(), options, errors);
+    let no_metadata = Node::new(&value::NULL, *metadata.path());
+    validate_pod_spec(&spec, &no_metadata, options, errors);
+    annotations::validate_profiles_match_annotations(annotations.value(), &spec, errors);
+    let ephemeral_containers = spec.at("ephemeralContainers");
+    if !ephemeral_containers.is_empty() {
+        let detail = "ephemeral containers not allowed in pod template";
+        errors.forbidden(&ephemeral_containers, detail);
+    }
 }
 
-/// Takes out fields of features that are off, unless the old spec has them.
-pub(crate) fn drop_disabled_fields(_spec: &mut Value, _old_spec: Option<&Value>) {}
+/// The volumes about which there is no error, by name: others do not exist for containers.
+fn fine_volumes<'a>(volumes: &Node<'a>, problems: &[FieldError]) -> BTreeMap<&'a str, &'a Value> {
+    let prefix = format!("{}[", volumes.path());
+    let position = |problem: &FieldError| -> Option<usize> {
+        problem.field.strip_prefix(&prefix)?.split_once(']')?.0.parse().ok()
+    };
+    // That a claim is one that the pod makes itself does not make a volume a bad one.
+    let of_volumes = problems.iter().filter(|problem| problem.detail != CREATED_CLAIM);
+    let bad: BTreeSet<usize> = of_volumes.filter_map(position).collect();
+    let all = volumes.value().list().iter().enumerate();
+    let fine = all.filter(|(at, _)| !bad.contains(at));
+    fine.map(|(_, volume)| (volume.at("name").str(), volume)).collect()
+}
+
+fn validate_all_containers(spec: &Node<'_>, pod: &Pod<'_>, errors: &mut Errors) {
+    let (regular, init) = (spec.at("containers"), spec.at("initContainers"));
+    containers::validate_containers(&regular, pod, errors);
+    containers::validate_init_containers(&init, &regular, pod, errors);
+    let ephemeral = spec.at("ephemeralContainers");
+    containers::validate_ephemeral_containers(&ephemeral, spec.value(), pod, errors);
+}
+
+/// Where the pod runs, how it is protected, and what it waits for.
+fn validate_placement(spec: &Node<'_>, options: &PodOptions, errors: &mut Errors) {
+    let policies = &["Always", "OnFailure", "Never"];
+    validate_required_choice(&spec.at("restartPolicy"), policies, errors);
+    dns::validate_policy(&spec.at("dnsPolicy"), errors);
+    meta::validate_labels(&spec.at("nodeSelector"), errors);
+    security_context::validate_pod(spec, options, errors);
+    affinity::validate_affinity(&spec.at("affinity"), options, errors);
+    let dns_policy = spec.at("dnsPolicy");
+    dns::validate_config(&spec.at("dnsConfig"), dns_policy.str(), errors);
+    scheduling::validate_readiness_gates(&spec.at("readinessGates"), errors);
+    scheduling::validate_scheduling_gates(&spec.at("schedulingGates"), errors);
+    let constraints = spec.at("topologySpreadConstraints");
+    topology_spread::validate_constraints(&constraints, options, errors);
+}
+
+fn validate_plain_fields(spec: &Node<'_>, options: &PodOptions, errors: &mut Errors) {
+    validate_optional_text(&spec.at("serviceAccountName"), names::dns_subdomain, errors);
+    validate_optional_text(&spec.at("nodeName"), names::dns_subdomain, errors);
+    let deadline = |seconds| names::in_range(seconds, 1, i32::MAX.into());
+    validate_number(&spec.at("activeDeadlineSeconds"), deadline, errors);
+    host::validate_hostname(spec, errors);
+    let allow_comparison = options.allow_toleration_comparison_operators;
+    validate_tolerations(&spec.at("tolerations"), allow_comparison, errors);
+    dns::validate_host_aliases(&spec.at("hostAliases"), errors);
+    validate_optional_text(&spec.at("priorityClassName"), names::dns_subdomain, errors);
+    let runtime_class = spec.at("runtimeClassName");
+    if runtime_class.is_set() {
+        validate_text(&runtime_class, names::dns_subdomain, errors);
+    }
+    validate_preemption_policy(&spec.at("preemptionPolicy"), errors);
+}

@@ -11,6 +11,7 @@ use orlop_machinery::node::Node;
 
 use super::resource_list::quantity;
 use super::resource_name::{self, ResourceNameRule};
+use super::scalar::validate_text;
 
 /// The resources of a struct with `limits`, `requests` and `claims`.
 pub(crate) struct Requirements<'a> {
@@ -150,8 +151,7 @@ fn validate_claims(claims: &Node<'_>, pod_claim_names: &BTreeSet<&str>, errors: 
     let mut whole: BTreeSet<&str> = BTreeSet::new();
     let mut parts: BTreeSet<(&str, &str)> = BTreeSet::new();
     for claim in claims.items() {
-        let (name, request) = (claim.at("name").value().str(), claim.at("request"));
-        let part = request.value().str();
+        let (name, part) = (claim.value().at("name").str(), claim.value().at("request").str());
         if name.is_empty() {
             errors.required(&claim, "");
             continue;
@@ -164,9 +164,7 @@ fn validate_claims(claims: &Node<'_>, pod_claim_names: &BTreeSet<&str>, errors: 
             }
             whole.insert(name);
         } else {
-            for message in names::dns_label(part) {
-                errors.invalid(&request, message);
-            }
+            validate_text(&claim.at("request"), names::dns_label, errors);
             if !parts.insert((name, part)) {
                 errors.duplicate_value(&claim, format!("{name}/{part}"));
             }

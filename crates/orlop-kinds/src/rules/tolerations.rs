@@ -6,8 +6,9 @@
 use orlop_machinery::field::Errors;
 use orlop_machinery::names;
 use orlop_machinery::node::Node;
+use orlop_machinery::text::quote;
 
-use super::node_selector::validate_label_name;
+use super::scalar::validate_text;
 
 const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
@@ -21,7 +22,7 @@ pub(crate) fn validate_tolerations(
     for toleration in tolerations.items() {
         let (key, operator) = (toleration.at("key"), toleration.at("operator"));
         if !key.is_empty() {
-            validate_label_name(&key, errors);
+            validate_text(&key, names::label_key, errors);
         } else if operator.str() != "Exists" {
             let detail = "operator must be Exists when `key` is empty, which means \"match all \
                           values and all keys\"";
@@ -72,11 +73,9 @@ fn validate_value(toleration: &Node<'_>, allow_comparison_operators: bool, error
 }
 
 fn validate_number(value: &Node<'_>, errors: &mut Errors) {
-    for message in names::decimal_integer(value.str()) {
-        errors.invalid(value, message);
-    }
+    validate_text(value, names::decimal_integer, errors);
     if let Err(problem) = parse_int(value.str()) {
-        let text = orlop_machinery::text::quote(value.str());
+        let text = quote(value.str());
         errors.invalid(value, format!("strconv.ParseInt: parsing {text}: {problem}"));
     }
 }
