@@ -252,7 +252,11 @@ impl Schema {
 
     /// Without structs, with room for some.
     fn with_capacity(capacity: usize) -> Schema {
-        Schema { structs: Vec::with_capacity(capacity), by_name: HashMap::with_capacity(capacity) }
+        Schema {
+            structs: Vec::with_capacity(capacity),
+            by_name: HashMap::with_capacity(capacity),
+            ..Schema::default()
+        }
     }
 
     /// Adds a struct; of two with one name the later one is found.
