@@ -1,5 +1,6 @@
 //! Rules that several kinds share. Each stands once, in the file of what it is about.
 
+pub(crate) mod deprecated_node_label;
 pub(crate) mod generation;
 pub(crate) mod image_reference;
 pub(crate) mod local_path;
@@ -10,6 +11,7 @@ pub(crate) mod resource_list;
 pub(crate) mod resource_name;
 pub(crate) mod resource_requirements;
 pub(crate) mod scalar;
+pub(crate) mod signer_name;
 pub(crate) mod status;
 pub(crate) mod tolerations;
 pub(crate) mod volume;
