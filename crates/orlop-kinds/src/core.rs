@@ -4,8 +4,10 @@ kinds![
     component_status,
     config_map,
     event,
+    limit_range,
     namespace,
     pod,
+    resource_quota,
     secret,
     service_account,
 ];
