@@ -1,6 +1,6 @@
 //! From a message to an object in normal form.
 
-use super::message::{Content, Member, Messages};
+use super::message::{Content, Member, Messages, Unset};
 use super::reader::{Reader, Tag, i32_of, malformed};
 use super::{ProtobufError, base64, wire};
 use crate::duration::Duration;
@@ -35,6 +35,7 @@ pub fn decode(schema: &Schema, id: StructId, message: &[u8]) -> Result<Value, Pr
         messages: schema.messages(),
         slots: Vec::with_capacity(128),
         entries: Vec::new(),
+        finished: Vec::with_capacity(64),
         merges_left: MERGES_MAX,
         depth: 0,
     };
@@ -49,6 +50,8 @@ struct Decoder<'a> {
     slots: Vec<Value>,
     /// The entries of their maps, with the slot that they belong to.
     entries: Vec<(usize, Str, Value)>,
+    /// The fields of a struct that was read, on their way into a map of their own.
+    finished: Vec<(Str, Value)>,
     merges_left: usize,
     /// How many values are around the one that is being read.
     depth: usize,
@@ -78,12 +81,7 @@ impl<'a> Decoder<'a> {
         self.members(&self.messages.get(id).members, Place { of, base }, message)?;
         self.depth -= 1;
         self.close_maps(first_entry);
-        let filled = self.slots.drain(base..);
-        let fields = of.fields.iter().zip(filled);
-        let entries = fields.filter_map(|(field, value)| {
-            Some((field.name.clone(), self.messages.finish(field, value)?))
-        });
-        let object = Value::Map(Map::from_unsorted(entries.collect()));
+        let object = self.finish(id, base);
         match self.depth >= json::DEPTH_MAX && object != self.messages.get(id).zero {
             true => Err(ProtobufError::TooDeep),
             false => Ok(object),
@@ -144,7 +142,7 @@ impl<'a> Decoder<'a> {
     ) -> Result<(), ProtobufError> {
         match &field.ty {
             Type::List(list) if !list.is_wrapped => {
-                let mut items = std::mem::take(&mut self.slots[slot]);
+                let mut items = self.slots[slot].take();
                 self.deeper(|decoder| {
                     decoder.items(list, (field, tag), reader, items.make_list())
                 })?;
@@ -157,8 +155,14 @@ impl<'a> Decoder<'a> {
                 self.entries.push((slot, key, value));
             }
             ty => {
-                let known = std::mem::take(&mut self.slots[slot]);
-                self.slots[slot] = self.value(ty, (field, tag), reader, known)?;
+                expect_wire(tag, wire_of(ty), || go_name(field))?;
+                self.slots[slot] = match read_scalar(ty, reader)? {
+                    Some(scalar) => scalar,
+                    None => {
+                        let known = self.slots[slot].take();
+                        self.inner_message(ty, field, reader.bytes()?, known)?
+                    }
+                };
             }
         }
         Ok(())
@@ -228,15 +232,10 @@ impl<'a> Decoder<'a> {
         known: Value,
     ) -> Result<Value, ProtobufError> {
         expect_wire(tag, wire_of(ty), || go_name(field))?;
-        Ok(match ty {
-            Type::Bool => Value::Bool(reader.varint()? != 0),
-            Type::Int32 => Value::Int(i32_of(reader.varint()?).into()),
-            Type::Int64 => Value::Int(reader.varint()?.cast_signed()),
-            Type::Float64 => Value::Float(read_float(reader)?),
-            Type::String => Value::String(from_utf8_as_go(reader.bytes()?)),
-            Type::Bytes => Value::String(base64::encode(reader.bytes()?)),
-            ty => self.inner_message(ty, field, reader.bytes()?, known)?,
-        })
+        match read_scalar(ty, reader)? {
+            Some(scalar) => Ok(scalar),
+            None => self.inner_message(ty, field, reader.bytes()?, known),
+        }
     }
 
     /// A value of a type that has a message.
@@ -338,8 +337,29 @@ impl<'a> Decoder<'a> {
         })
     }
 
+    /// The struct whose fields are in the slots from `base` on.
+    fn finish(&mut self, id: StructId, base: usize) -> Value {
+        let fields = &self.schema.get(id).fields;
+        let rules = &self.messages.get(id).rules;
+        let first = self.finished.len();
+        for ((slot, field), rule) in self.slots[base..].iter_mut().zip(fields).zip(rules) {
+            // Most fields are not set, and most of those are left out.
+            if slot.is_null() && rule.unset == Unset::Nothing {
+                continue;
+            }
+            if let Some(value) = self.messages.finish(field, *rule, slot.take()) {
+                self.finished.push((field.name.clone(), value));
+            }
+        }
+        self.slots.truncate(base);
+        Value::Map(Map::from_sorted(self.finished.split_off(first)))
+    }
+
     /// Sorts the entries that came since `first` into the maps of their slots.
     fn close_maps(&mut self, first: usize) {
+        if self.entries.len() == first {
+            return;
+        }
         let mut entries = self.entries.split_off(first);
         entries.sort_by_key(|(slot, ..)| *slot);
         let mut entries = entries.into_iter().peekable();
@@ -373,12 +393,12 @@ struct Place<'a> {
 
 /// Where the member with this number is. Most often it is `hint` or the one after it.
 fn find(members: &[Member], number: u32, hint: usize) -> Option<usize> {
-    let near = members.iter().enumerate().skip(hint).take(2);
-    let mut near = near.filter(|(_, member)| member.number == number);
-    match near.next() {
-        Some((at, _)) => Some(at),
-        None => members.binary_search_by_key(&number, |member| member.number).ok(),
+    for at in [hint, hint + 1] {
+        if members.get(at).is_some_and(|member| member.number == number) {
+            return Some(at);
+        }
     }
+    members.binary_search_by_key(&number, |member| member.number).ok()
 }
 
 fn wire_of(ty: &Type) -> u8 {
@@ -406,6 +426,19 @@ fn short_name(of: &Struct) -> String {
 fn go_name(field: &Field) -> String {
     let mut chars = field.name.chars();
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
+}
+
+/// A value of a type that has no message; none for other types.
+fn read_scalar(ty: &Type, reader: &mut Reader<'_>) -> Result<Option<Value>, ProtobufError> {
+    Ok(Some(match ty {
+        Type::String => Value::String(from_utf8_as_go(reader.bytes()?)),
+        Type::Bool => Value::Bool(reader.varint()? != 0),
+        Type::Int32 => Value::Int(i32_of(reader.varint()?).into()),
+        Type::Int64 => Value::Int(reader.varint()?.cast_signed()),
+        Type::Float64 => Value::Float(read_float(reader)?),
+        Type::Bytes => Value::String(base64::encode(reader.bytes()?)),
+        _ => return Ok(None),
+    }))
 }
 
 /// A number, if JSON has it.

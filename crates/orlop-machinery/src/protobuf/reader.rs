@@ -45,12 +45,17 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn varint(&mut self) -> Result<u64, ProtobufError> {
         // Most numbers and lengths are small.
         if let [byte @ 0..=0x7f, rest @ ..] = self.rest {
             self.rest = rest;
             return Ok(u64::from(*byte));
         }
+        self.long_varint()
+    }
+
+    fn long_varint(&mut self) -> Result<u64, ProtobufError> {
         let mut number = 0;
         for (at, &byte) in self.rest.iter().enumerate().take(10) {
             number |= u64::from(byte & 0x7f) << (7 * at);
@@ -74,6 +79,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Bytes that have their length before them.
+    #[inline]
     pub(super) fn bytes(&mut self) -> Result<&'a [u8], ProtobufError> {
         let len = self.varint()?;
         if len > i64::MAX.unsigned_abs() {

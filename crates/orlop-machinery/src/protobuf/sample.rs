@@ -1,5 +1,6 @@
 //! Random objects in normal form, for tests of laws.
 
+use super::message::Rule;
 use super::{base64, reader};
 use crate::duration::Duration;
 use crate::json;
@@ -35,7 +36,7 @@ impl<'a> Sampler<'a> {
                 }
                 _ => Value::Null,
             };
-            if let Some(value) = self.schema.messages().finish(field, value) {
+            if let Some(value) = self.schema.messages().finish(field, Rule::of(field), value) {
                 entries.push((field.name.clone(), value));
             }
         }
