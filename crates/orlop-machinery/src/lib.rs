@@ -2,6 +2,7 @@
 //!
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
+pub mod apply;
 pub mod defaults;
 pub mod duration;
 pub mod field;
