@@ -4,6 +4,7 @@
 
 pub mod bytes;
 pub mod continue_token;
+pub mod apply;
 pub mod defaults;
 pub mod duration;
 pub mod equality;
