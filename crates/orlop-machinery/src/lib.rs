@@ -2,9 +2,9 @@
 //!
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
+pub mod apply;
 pub mod bytes;
 pub mod continue_token;
-pub mod apply;
 pub mod defaults;
 pub mod duration;
 pub mod equality;
