@@ -6,6 +6,9 @@
 
 use std::sync::Arc;
 
+use orlop_kinds::catalog::{Entry, catalog};
+use orlop_kinds::schema;
+use orlop_machinery::{Value, decode, json};
 use orlop_storage::embedded::disk::Disk;
 use orlop_storage::embedded::maintenance;
 use orlop_storage::{At, KeyRange, RangeRequest, Revision};
@@ -34,4 +37,26 @@ pub fn read(disk: SimDisk) {
         let range = range.expect("a kept revision can be read");
         assert!(range.records.is_sorted_by(|left, right| left.key() < right.key()));
     }
+}
+
+/// Two texts in one input, with a zero byte between them.
+pub fn halves(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let at = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    (&bytes[..at], bytes.get(at + 1..).unwrap_or_default())
+}
+
+/// A kind that the input chooses with its first byte, and the rest of the input.
+pub fn choose_kind(bytes: &[u8]) -> Option<(&'static Entry, &[u8])> {
+    let (first, rest) = bytes.split_first()?;
+    let entries: Vec<&Entry> = catalog().iter().collect();
+    Some((entries[usize::from(*first) % entries.len()], rest))
+}
+
+/// An object of a kind, if the text is one.
+pub fn object(entry: &Entry, text: &[u8]) -> Option<Value> {
+    let mut value = json::parse(text).ok()?;
+    value.as_map()?;
+    value.set("apiVersion", entry.resource.api_version());
+    value.set("kind", entry.resource.kind.clone());
+    Some(decode::decode(schema(), entry.id, value).ok()?.object)
 }

@@ -9,7 +9,7 @@ use orlop_machinery::node::Node;
 use orlop_machinery::schema::StructId;
 
 use crate::{
-    apiregistration, authentication, authorization, coordination, core, flowcontrol, rbac,
+    apiregistration, authentication, authorization, coordination, core, events, flowcontrol, rbac,
     scheduling, schema,
 };
 
@@ -20,6 +20,7 @@ static GROUPS: &[&[&dyn Kind]] = &[
     authentication::KINDS,
     authorization::KINDS,
     coordination::KINDS,
+    events::KINDS,
     flowcontrol::KINDS,
     rbac::KINDS,
     scheduling::KINDS,

@@ -1,6 +1,16 @@
 //! The core group, `v1`.
 
-kinds![config_map, pod];
+kinds![
+    component_status,
+    config_map,
+    event,
+    limit_range,
+    namespace,
+    pod,
+    resource_quota,
+    secret,
+    service_account,
+];
 
 const GROUP_VERSION: (&str, &str) = ("", "v1");
 const PACKAGE: &str = "io.k8s.api.core.v1";

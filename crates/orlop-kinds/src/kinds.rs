@@ -4,7 +4,7 @@
 /// `pub(crate) static KIND`.
 macro_rules! kinds {
     ($($name:ident),* $(,)?) => {
-        $(mod $name;)*
+        $(pub(crate) mod $name;)*
 
         /// The kinds of this group.
         pub(crate) static KINDS: &[&dyn orlop_machinery::kind::Kind] = &[$(&$name::KIND),*];

@@ -15,6 +15,7 @@ mod authentication;
 mod authorization;
 mod coordination;
 mod core;
+mod events;
 mod flowcontrol;
 mod rbac;
 mod rules;

@@ -1,7 +1,7 @@
 //! Spans of time as Go has them: `1h0m0s`, `1.5s`, `100ms`.
 //!
-//! Behaviour follows `ParseDuration` and `Duration.String` of Go's package `time`: a whole number of
-//! billionths of a second, of 64 bits with a sign.
+//! Behaviour follows `ParseDuration` and `Duration.String` of Go's package `time`: a whole number
+//! of billionths of a second, of 64 bits with a sign.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,10 +1,9 @@
 //! How kinds and resources are named: by group, version, and kind or resource.
 //!
-//! Printing and parsing after `staging/src/k8s.io/apimachinery/pkg/runtime/schema/group_version.go`;
-//! the order of versions after `.../pkg/version/helpers.go`. The group of the oldest kinds is the
-//! empty text. Which kinds exist is not known here.
+//! Printing and parsing after `staging/src/k8s.io/apimachinery/pkg/runtime/schema/group_version.go`.
+//! The group of the oldest kinds is the empty text. Which kinds exist is not known here, and which
+//! version is preferred is said in [`version`](crate::version).
 
-use std::cmp::Ordering;
 use std::fmt;
 
 use crate::value::{Str, Value};
@@ -285,47 +284,6 @@ impl fmt::Display for GroupResource {
     }
 }
 
-/// Compares versions by how stable and new they are: the greatest is preferred.
-///
-/// Stable ones are greater than beta, beta than alpha, and all of them than versions that are not
-/// named in this way, which are ordered backwards by their text.
-#[must_use]
-pub fn compare_versions(a: &str, b: &str) -> Ordering {
-    match (parse_version(a), parse_version(b)) {
-        (None, None) => b.cmp(a),
-        (a, b) => a.cmp(&b),
-    }
-}
-
-/// How stable a version is, its major number, and the number after `alpha` or `beta`.
-fn parse_version(text: &str) -> Option<(Stability, u64, u64)> {
-    let rest = text.strip_prefix('v')?;
-    let split = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let (major, suffix) = rest.split_at(split);
-    let (stability, minor) = match suffix.strip_prefix("alpha") {
-        Some(minor) => (Stability::Alpha, minor),
-        None => match suffix.strip_prefix("beta") {
-            Some(minor) => (Stability::Beta, minor),
-            None if suffix.is_empty() => (Stability::Stable, "0"),
-            None => return None,
-        },
-    };
-    Some((stability, number(major)?, number(minor)?))
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Stability {
-    Alpha,
-    Beta,
-    Stable,
-}
-
-/// Digits only, as far as Go's int reaches.
-fn number(digits: &str) -> Option<u64> {
-    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse::<i64>().ok().filter(|_| is_number).map(i64::unsigned_abs)
-}
-
 fn split_argument(text: &str) -> Option<[&str; 3]> {
     let (name, rest) = text.split_once('.')?;
     let (version, group) = rest.split_once('.')?;
@@ -404,43 +362,5 @@ mod tests {
         assert_eq!(GroupVersionKind::of(&object), expect);
         let bad = GroupVersionKind::from_api_version_and_kind("a/b/c", "X");
         assert_eq!(bad, GroupVersionKind::new("", "", "X"));
-    }
-
-    #[test]
-    fn stable_versions_come_before_beta_and_alpha() {
-        let mut versions = [
-            "foo10",
-            "v1alpha1",
-            "v2beta1",
-            "v10",
-            "v1",
-            "foo1",
-            "v1beta2",
-            "v3beta1",
-            "v12alpha1",
-            "v2",
-            "v11alpha2",
-            "v1gamma1",
-            "v",
-            "v99999999999999999999",
-        ];
-        versions.sort_by(|a, b| compare_versions(b, a));
-        let expect = [
-            "v10",
-            "v2",
-            "v1",
-            "v3beta1",
-            "v2beta1",
-            "v1beta2",
-            "v12alpha1",
-            "v11alpha2",
-            "v1alpha1",
-            "foo1",
-            "foo10",
-            "v",
-            "v1gamma1",
-            "v99999999999999999999",
-        ];
-        assert_eq!(versions, expect);
     }
 }

@@ -1,8 +1,8 @@
 //! A field that holds a whole number or text, mostly a port by number or name, or a count that may
 //! be a percentage.
 //!
-//! Behaviour follows `staging/src/k8s.io/apimachinery/pkg/util/intstr/intstr.go`. In an object it is
-//! a plain [`Value`]; this is how to read one. Percentages of more than 53 bits are computed
+//! Behaviour follows `staging/src/k8s.io/apimachinery/pkg/util/intstr/intstr.go`. In an object it
+//! is a plain [`Value`]; this is how to read one. Percentages of more than 53 bits are computed
 //! exactly here, with floats upstream.
 
 use std::fmt;
@@ -214,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn small_percentages_are_those_of_floats(percent in -1000..1000_i32, total in any::<i32>()) {
+        fn percentages_are_those_of_floats(percent in -1000..1000_i32, total in any::<i32>()) {
             let value = Value::from(format!("{percent}%"));
             let exact = f64::from(percent) * f64::from(total) / 100.0;
             let scaled = |round_up| IntOrString::of(&value).scaled_value(total.into(), round_up);

@@ -2,9 +2,12 @@
 //!
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
+pub mod apply;
 pub mod bytes;
+pub mod continue_token;
 pub mod defaults;
 pub mod duration;
+pub mod equality;
 pub mod field;
 pub mod field_selector;
 pub mod generate_name;
@@ -22,8 +25,10 @@ pub mod openapi;
 pub mod owner_reference;
 pub mod partial_object_metadata;
 pub mod patch;
+pub mod protobuf;
 pub mod quantity;
 pub mod resource_version;
+pub mod rest_mapping;
 pub mod schema;
 pub mod status;
 pub mod table;

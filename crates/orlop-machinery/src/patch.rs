@@ -23,6 +23,7 @@ mod json_pointer;
 pub mod merge;
 pub mod strategic;
 
+use crate::text::quote;
 use crate::value::Value;
 
 /// Why a patch was refused: the status that the API server answers with.
@@ -71,6 +72,25 @@ impl Precondition<'_> {
             Precondition::KeyUnchanged(key) => patch.get(key).is_none(),
             Precondition::MetadataKeyUnchanged(key) => patch.at("metadata").get(key).is_none(),
         }
+    }
+}
+
+/// Reads a patch that is a map, and says which keys stand twice: `duplicate field "a.b"`.
+fn read_map(text: &[u8]) -> Result<(Value, Vec<String>), String> {
+    let (patch, twice) = crate::json::parse_with_duplicates(text).map_err(|error| error.message)?;
+    check_map(&patch)?;
+    let twice = twice.iter().map(|path| format!("duplicate field {}", quote(path)));
+    Ok((patch, twice.collect()))
+}
+
+/// Refuses what is neither a map nor null, which Go reads as an empty one.
+fn check_map(patch: &Value) -> Result<(), String> {
+    match patch {
+        Value::Map(_) | Value::Null => Ok(()),
+        other => Err(format!(
+            "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+            json_type(other)
+        )),
     }
 }
 

@@ -11,9 +11,11 @@
 mod parse;
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 pub use parse::{ParseError, parse};
 
+use crate::protobuf::Messages;
 use crate::value::{Str, Value};
 
 /// Every struct that the objects of some kinds are made of.
@@ -21,6 +23,8 @@ use crate::value::{Str, Value};
 pub struct Schema {
     structs: Vec<Struct>,
     by_name: HashMap<Str, StructId>,
+    /// Made when the first message is written or read.
+    messages: OnceLock<Messages>,
 }
 
 /// A struct of a [`Schema`].
@@ -248,7 +252,11 @@ impl Schema {
 
     /// Without structs, with room for some.
     fn with_capacity(capacity: usize) -> Schema {
-        Schema { structs: Vec::with_capacity(capacity), by_name: HashMap::with_capacity(capacity) }
+        Schema {
+            structs: Vec::with_capacity(capacity),
+            by_name: HashMap::with_capacity(capacity),
+            ..Schema::default()
+        }
     }
 
     /// Adds a struct; of two with one name the later one is found.
@@ -260,7 +268,13 @@ impl Schema {
         let id = StructId(u32::try_from(self.structs.len()).expect("few structs"));
         self.by_name.insert(new.name.clone(), id);
         self.structs.push(new);
+        self.messages.take();
         id
+    }
+
+    /// The protobuf messages of all structs.
+    pub(crate) fn messages(&self) -> &Messages {
+        self.messages.get_or_init(|| Messages::new(self))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::value::Str;
+
 /// Quotes text as Go's `%q` does: what error messages show.
 ///
 /// ```
@@ -52,6 +54,27 @@ pub fn quote_bytes(text: &str) -> String {
         }
     }
     out.push('"');
+    out
+}
+
+/// Text from bytes that should be UTF-8. As in Go's JSON, each byte that is not becomes the
+/// replacement character.
+#[must_use]
+#[inline]
+pub(crate) fn from_utf8_as_go(bytes: &[u8]) -> Str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Str::new(text),
+        Err(_) => replace_bad_bytes(bytes),
+    }
+}
+
+#[cold]
+fn replace_bad_bytes(bytes: &[u8]) -> Str {
+    let mut out = Str::with_capacity(bytes.len() + 16);
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
     out
 }
 

@@ -1,8 +1,8 @@
 //! Moments: what `metav1.Time` and `metav1.MicroTime` are, without a clock.
 //!
-//! Behaviour follows `staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/{time,micro_time}.go` and Go's
-//! `time.Parse`. A [`Time`] is a whole second, a [`MicroTime`] a whole microsecond: what objects
-//! keep of them. Offsets are accepted and forgotten; text is always in UTC.
+//! Behaviour follows `staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/{time,micro_time}.go` and
+//! Go's `time.Parse`. A [`Time`] is a whole second, a [`MicroTime`] a whole microsecond: what
+//! objects keep of them. Offsets are accepted and forgotten; text is always in UTC.
 //!
 //! Go's zero time, `0001-01-01T00:00:00Z`, stands for none: it is null in JSON.
 //!

@@ -1,7 +1,7 @@
 //! Which version of an API comes first: `v2`, `v1`, `v1beta2`, `v1alpha1`, then everything else.
 //!
-//! Behaviour follows `staging/src/k8s.io/apimachinery/pkg/version/helpers.go`. It orders versions in
-//! discovery and picks the one that a group prefers.
+//! Behaviour follows `staging/src/k8s.io/apimachinery/pkg/version/helpers.go`. It orders versions
+//! in discovery and picks the one that a group prefers.
 
 use std::cmp::{Ordering, Reverse};
 

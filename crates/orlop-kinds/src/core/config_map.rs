@@ -26,7 +26,7 @@ impl Kind for ConfigMap {
 
     fn columns(&self) -> &'static [Column] {
         const {
-            &[Column::NAME, Column::integer("Data"), Column::AGE]
+            &[Column::NAME, Column::text("Data"), Column::AGE]
         }
     }
 

@@ -7,9 +7,10 @@ use orlop_machinery::node::Node;
 
 pub(super) fn validate_status(status: &Node<'_>, errors: &mut Errors) {
     let mut seen = HashSet::new();
-    for condition in status.at("conditions").items() {
+    let conditions = status.at("conditions");
+    for condition in conditions.items() {
         let ty = condition.at("type");
-        if !seen.insert(ty.value().str()) {
+        if !seen.insert(condition.value().at("type").str()) {
             errors.duplicate(&ty);
         }
         if ty.is_empty() {

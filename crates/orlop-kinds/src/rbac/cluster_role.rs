@@ -47,8 +47,8 @@ impl Rules for ClusterRole {
         for selector in old.at("aggregationRule").at("clusterRoleSelectors").items() {
             meta::validate_label_selector(&selector, SelectorOptions::default(), &mut wrong_before);
         }
-        let options =
-            SelectorOptions { allows_invalid_values: !wrong_before.is_empty() };
+        let allows_invalid_values = !wrong_before.is_empty();
+        let options = SelectorOptions { allows_invalid_values, ..SelectorOptions::default() };
         validate(new, options, errors);
     }
 }

@@ -42,7 +42,7 @@ impl Kind for PriorityClass {
             Column::integer("Value"),
             Column::boolean("Global-Default"),
             Column::AGE,
-            Column::text("PreemptionPolicy").wide(),
+            Column::text("PreemptionPolicy"),
         ]
         }
     }

@@ -39,6 +39,9 @@ pub trait Rules: Send + Sync {
     /// Reports all that is wrong with an object, on creation and (by default) on update.
     fn validate(&self, _context: &Context<'_>, _object: &Node<'_>, _errors: &mut Errors) {}
 
+    /// Brings a valid object into the one form in which it is kept. The name is known now.
+    fn canonicalize(&self, _object: &mut Value) {}
+
     /// What a client should know about an object that is fine.
     fn warn(&self, _context: &Context<'_>, _object: &Node<'_>, _warnings: &mut Vec<String>) {}
 

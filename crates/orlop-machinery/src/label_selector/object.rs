@@ -102,7 +102,8 @@ mod tests {
         );
         check(
             &expression(r#""operator": "Exists", "values": ["1"]"#),
-            "values: Invalid value: [\"1\"]: values set must be empty for exists and does not exist",
+            "values: Invalid value: [\"1\"]: values set must be empty for exists and does not \
+             exist",
         );
         check(
             r#"{"matchExpressions": [{"key": "", "operator": "In"}]}"#,

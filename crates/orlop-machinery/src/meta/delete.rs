@@ -1,11 +1,19 @@
 //! What a server does to the metadata of an object before it deletes it.
 //!
 //! After `staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go` and the deletion of
-//! `.../registry/generic/registry/store.go`.
+//! `.../registry/generic/registry/store.go`. The order: [`check_options`],
+//! [`check_preconditions`], for kinds that end by themselves [`end_gracefully`], then the
+//! finalizers ([`finalizers_for_deletion`]), and [`mark_as_deleting`] if there are some and there
+//! is no grace.
 
-use super::{FINALIZER_FOREGROUND, FINALIZER_ORPHAN, Meta, MetaMut};
-use crate::group_version::GroupResource;
+use std::str::FromStr;
+
+use super::{FINALIZER_FOREGROUND, FINALIZER_ORPHAN, Meta, MetaMut, validate_delete_options};
+use crate::field::Errors;
+use crate::group_version::{GroupKind, GroupResource};
+use crate::node::Node;
 use crate::status::Status;
+use crate::time::Time;
 use crate::value::{Str, Value};
 
 /// What becomes of dependents when a delete does not say.
@@ -18,6 +26,31 @@ pub enum GarbageCollection {
     OrphanDependents,
     /// Objects of this kind have none.
     Unsupported,
+}
+
+/// How an object ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// At once, or when its finalizers are gone.
+    Now,
+    /// By itself, within its grace period: the object was changed to say so.
+    Graceful,
+    /// It is ending already, and not later than it is to.
+    Pending,
+}
+
+/// The options of a delete are well-formed.
+///
+/// # Errors
+///
+/// When they are not.
+pub fn check_options(options: &Value) -> Result<(), Status> {
+    let mut errors = Errors::new();
+    validate_delete_options(&Node::root(options), &mut errors);
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(Status::invalid(&GroupKind::new("meta.k8s.io", "DeleteOptions"), "", &errors))
 }
 
 /// The object is the one that the options of the delete mean. Conflicts name its kind.
@@ -48,6 +81,44 @@ pub fn check_preconditions(
         return Err(Status::conflict(kind, meta.name(), why));
     }
     Ok(())
+}
+
+/// Starts, or hurries, the end of an object of a kind that ends by itself.
+///
+/// `has_grace` says whether this object gets time to end, and sets the grace period of the options
+/// where they have none.
+///
+/// # Errors
+///
+/// When it says so but sets none, which is a fault of the server, or when the object has a time
+/// that is none.
+pub fn end_gracefully(
+    object: &mut Value,
+    options: &mut Value,
+    now: Time,
+    has_grace: impl FnOnce(&Value, &mut Value) -> bool,
+) -> Result<Ending, Status> {
+    at_least_one(options.get_mut("gracePeriodSeconds"));
+    at_least_one(object.path_mut(&["metadata", "deletionGracePeriodSeconds"]));
+    if let Some(deletion) = Meta::of(object).deletion_timestamp() {
+        let deletion = Time::from_str(deletion).map_err(Status::internal_error)?;
+        return Ok(hurry(object, options, deletion, now));
+    }
+    if !has_grace(object, options) {
+        return Ok(Ending::Now);
+    }
+    let Some(grace) = options.at("gracePeriodSeconds").as_int() else {
+        return Err(Status::internal_error("options.GracePeriodSeconds should not be nil"));
+    };
+    let mut meta = MetaMut::of(object);
+    meta.set_deletion_timestamp(Some(&later(now, grace).to_string()));
+    meta.set_deletion_grace_period_seconds(Some(grace));
+    // What controllers do about the object changes with this.
+    let generation = meta.read().generation();
+    if generation > 0 {
+        meta.set_generation(generation.saturating_add(1));
+    }
+    Ok(Ending::Graceful)
 }
 
 /// The finalizers of the object once it is being deleted with these options; none when they stay
@@ -84,6 +155,45 @@ pub fn mark_as_deleting(object: &mut Value, now: &str) {
         meta.set_deletion_timestamp(Some(now));
     }
     meta.set_deletion_grace_period_seconds(Some(0));
+}
+
+/// An object that is ending may end sooner, but not later.
+fn hurry(object: &mut Value, options: &mut Value, deletion: Time, now: Time) -> Ending {
+    let mut meta = MetaMut::of(object);
+    let grace = match meta.read().deletion_grace_period_seconds() {
+        // A delete that broke off between its two steps is taken up again.
+        None | Some(0) => return Ending::Now,
+        Some(grace) => grace,
+    };
+    let Some(mut wanted) = options.at("gracePeriodSeconds").as_int() else {
+        options.set("gracePeriodSeconds", grace);
+        return Ending::Pending;
+    };
+    if wanted >= grace {
+        return Ending::Pending;
+    }
+    let mut deletion = later(later(deletion, grace.saturating_neg()), wanted);
+    if deletion < now {
+        // The wanted period is over. Unless there was to be none, somebody else still ends it.
+        deletion = now;
+        wanted = wanted.min(1);
+    }
+    meta.set_deletion_timestamp(Some(&deletion.to_string()));
+    meta.set_deletion_grace_period_seconds(Some(wanted));
+    Ending::Graceful
+}
+
+/// A grace period below zero is the shortest one.
+fn at_least_one(seconds: Option<&mut Value>) {
+    if let Some(Value::Int(seconds)) = seconds
+        && *seconds < 0
+    {
+        *seconds = 1;
+    }
+}
+
+fn later(time: Time, seconds: i64) -> Time {
+    Time::from_unix(time.unix_seconds().saturating_add(seconds))
 }
 
 /// The finalizer of the garbage collector that the object must have: what the options say, else
@@ -150,6 +260,71 @@ mod tests {
                  ResourceVersion in record (5). The object might have been modified"
             ),
         );
+    }
+
+    #[test]
+    fn options_are_checked_as_an_object_of_their_own() {
+        assert_eq!(check_options(&parse("{}")), Ok(()));
+        let status = check_options(&parse(r#"{"dryRun":["x"]}"#)).unwrap_err();
+        let expect = "DeleteOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: \
+                      [\"x\"]: supported values: \"All\"";
+        assert_eq!((status.code, status.message.as_str()), (422, expect));
+    }
+
+    /// Of metadata and the grace period of the options, what becomes of both. The kind gives 30
+    /// seconds.
+    fn check_ending(before: &str, wanted: Option<i64>, ending: Ending, after: &str, grace: i64) {
+        let mut object = parse(&format!(r#"{{"metadata":{before}}}"#));
+        let mut options = Value::from([("gracePeriodSeconds", wanted)]);
+        let now = Time::from_str("2026-01-01T00:01:00Z").unwrap();
+        let has_grace = |_: &Value, options: &mut Value| {
+            options.set_default("gracePeriodSeconds", 30);
+            true
+        };
+        let seen = end_gracefully(&mut object, &mut options, now, has_grace);
+        assert_eq!(seen, Ok(ending), "{before}");
+        assert_eq!(json::to_string(object.at("metadata")), after);
+        assert_eq!(options.at("gracePeriodSeconds").int(), grace);
+    }
+
+    fn ending_at(time: &str, grace: i64) -> String {
+        let time = format!("2026-01-01T00:{time}Z");
+        format!(r#"{{"deletionGracePeriodSeconds":{grace},"deletionTimestamp":"{time}"}}"#)
+    }
+
+    #[test]
+    fn an_object_gets_time_to_end() {
+        let graceful = Ending::Graceful;
+        check_ending("{}", None, graceful, &ending_at("01:30", 30), 30);
+        check_ending("{}", Some(5), graceful, &ending_at("01:05", 5), 5);
+        check_ending("{}", Some(0), graceful, &ending_at("01:00", 0), 0);
+        check_ending("{}", Some(-9), graceful, &ending_at("01:01", 1), 1);
+        let counted = ending_at("01:30", 30).replace('}', r#","generation":3}"#);
+        check_ending(r#"{"generation":2}"#, None, graceful, &counted, 30);
+    }
+
+    #[test]
+    fn an_object_that_is_ending_may_only_end_sooner() {
+        let before = ending_at("01:20", 30);
+        check_ending(&before, None, Ending::Pending, &before, 30);
+        check_ending(&before, Some(30), Ending::Pending, &before, 30);
+        check_ending(&before, Some(20), Ending::Graceful, &ending_at("01:10", 20), 20);
+        check_ending(&before, Some(5), Ending::Graceful, &ending_at("01:00", 1), 5);
+        check_ending(&before, Some(0), Ending::Graceful, &ending_at("01:00", 0), 0);
+        let broken_off = ending_at("01:20", 0);
+        check_ending(&broken_off, Some(5), Ending::Now, &broken_off, 5);
+        let without = r#"{"deletionTimestamp":"2026-01-01T00:01:20Z"}"#;
+        check_ending(without, Some(5), Ending::Now, without, 5);
+    }
+
+    #[test]
+    fn an_object_without_grace_ends_now() {
+        let mut object = parse("{}");
+        let seen = end_gracefully(&mut object, &mut Value::Null, Time::ZERO, |_, _| false);
+        assert_eq!((seen, object), (Ok(Ending::Now), parse("{}")));
+        let seen = end_gracefully(&mut Value::Null, &mut Value::Null, Time::ZERO, |_, _| true);
+        let expect = "Internal error occurred: options.GracePeriodSeconds should not be nil";
+        assert_eq!(seen.unwrap_err().message, expect);
     }
 
     #[test]

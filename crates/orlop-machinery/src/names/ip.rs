@@ -173,8 +173,10 @@ pub fn interface_address(value: &str) -> Vec<String> {
         let message = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)";
         return vec![message.to_owned()];
     };
+    // As upstream counts it, also when the network is larger than all of IPv4.
     let is_of_mapped = address.is_ipv4() && written.length > 32;
-    let length = if is_of_mapped { written.length - MAPPED_BITS } else { written.length };
+    let mapped_bits = if is_of_mapped { i16::from(MAPPED_BITS) } else { 0 };
+    let length = i16::from(written.length) - mapped_bits;
     canonical_error(value, &format!("{address}/{length}"))
 }
 
@@ -562,6 +564,8 @@ mod tests {
         let form = "must be in canonical form (\"192.168.0.1/24\")";
         check(interface_address, "::ffff:192.168.0.1/120", &[form]);
         check(interface_address, "192.168.000.1/24", &[form]);
+        let odd = "must be in canonical form (\"1.2.3.4/-32\")";
+        check(interface_address, "::ffff:1.2.3.4/64", &[odd]);
     }
 
     #[test]

@@ -14,7 +14,12 @@
 //! document, which there it does not always do. Values are compared, not their text: text that is
 //! escaped in another way is equal here, and not there.
 
-use super::{Refusal, json_pointer, json_type};
+mod strict;
+
+use std::borrow::Cow;
+
+use super::json_pointer::{self, Container};
+use super::{Refusal, json_type};
 use crate::json;
 use crate::value::{Str, Value};
 
@@ -198,13 +203,8 @@ impl Operation {
     }
 
     fn add(&self, document: &mut Value) -> Result<(), String> {
-        let path = self.path.text("path").map_err(|_| MISSING);
-        let path = path.map_err(|error| format!("add operation failed to decode path: {error}"))?;
-        let Some((mut container, key)) = json_pointer::find(document, path) else {
-            return Err(format!(
-                "add operation does not apply: doc is missing path: \"{path}\": {MISSING}"
-            ));
-        };
+        let path = self.path()?;
+        let (mut container, key) = self.find(document, "doc is missing path", path)?;
         let value = self.value.clone().unwrap_or_default();
         check_depth(&value, path)?;
         let result = container.add(&key, value);
@@ -212,14 +212,8 @@ impl Operation {
     }
 
     fn remove(&self, document: &mut Value) -> Result<(), String> {
-        let path = self.path.text("path").map_err(|_| MISSING);
-        let path =
-            path.map_err(|error| format!("remove operation failed to decode path: {error}"))?;
-        let Some((mut container, key)) = json_pointer::find(document, path) else {
-            return Err(format!(
-                "remove operation does not apply: doc is missing path: \"{path}\": {MISSING}"
-            ));
-        };
+        let path = self.path()?;
+        let (mut container, key) = self.find(document, "doc is missing path", path)?;
         match container.remove(&key) {
             Ok(_) => Ok(()),
             Err(error) => Err(format!("error in remove for path: '{path}': {error}")),
@@ -227,26 +221,14 @@ impl Operation {
     }
 
     fn replace(&self, document: &mut Value) -> Result<(), String> {
-        let path = self.path.text("path");
-        let path =
-            path.map_err(|error| format!("replace operation failed to decode path: {error}"))?;
+        let path = self.path()?;
         if path.is_empty() {
             return self.replace_document(document);
         }
-        let Some((mut container, key)) = json_pointer::find(document, path) else {
-            return Err(format!(
-                "replace operation does not apply: doc is missing path: {path}: {MISSING}"
-            ));
-        };
-        if container.get(&key).is_err() {
-            return Err(format!(
-                "replace operation does not apply: doc is missing key: {path}: {MISSING}"
-            ));
-        }
+        let (mut container, key) = self.find(document, "doc is missing path", path)?;
         let value = self.value.clone().unwrap_or_default();
         check_depth(&value, path)?;
-        let result = container.set(&key, value);
-        result.map_err(|error| format!("error in remove for path: '{path}': {error}"))
+        container.set(&key, value).map_err(|_| self.missing("doc is missing key", path))
     }
 
     fn replace_document(&self, document: &mut Value) -> Result<(), String> {
@@ -261,24 +243,12 @@ impl Operation {
     }
 
     fn move_value(&self, document: &mut Value) -> Result<(), String> {
-        let from = self.from.text("from");
-        let from =
-            from.map_err(|error| format!("move operation failed to decode from: {error}"))?;
-        let Some((mut container, key)) = json_pointer::find(document, from) else {
-            return Err(format!(
-                "move operation does not apply: doc is missing from path: {from}: {MISSING}"
-            ));
-        };
+        let from = self.from()?;
+        let (mut container, key) = self.find(document, "doc is missing from path", from)?;
         let value = container.remove(&key);
         let value = value.map_err(|error| format!("error in move for path: '{key}': {error}"))?;
-        let path = self.path.text("path");
-        let path =
-            path.map_err(|error| format!("move operation failed to decode path: {error}"))?;
-        let Some((mut container, key)) = json_pointer::find(document, path) else {
-            return Err(format!(
-                "move operation does not apply: doc is missing destination path: {path}: {MISSING}"
-            ));
-        };
+        let path = self.path()?;
+        let (mut container, key) = self.find(document, "doc is missing destination path", path)?;
         if json_pointer::depth(path) > json_pointer::depth(from) {
             check_depth(&value, path)?;
         }
@@ -287,25 +257,13 @@ impl Operation {
     }
 
     fn copy(&self, document: &mut Value, copied: &mut usize) -> Result<(), String> {
-        let from = self.from.text("from");
-        let from =
-            from.map_err(|error| format!("copy operation failed to decode from: {error}"))?;
-        let Some((container, key)) = json_pointer::find(document, from) else {
-            return Err(format!(
-                "copy operation does not apply: doc is missing from path: {from}: {MISSING}"
-            ));
-        };
+        let from = self.from()?;
+        let (container, key) = self.find(document, "doc is missing from path", from)?;
         let value = container.get(&key);
         let value = value.map_err(|error| format!("error in copy for from: '{from}': {error}"))?;
         let value = value.cloned().unwrap_or_default();
-        let path = self.path.text("path").map_err(|_| MISSING);
-        let path =
-            path.map_err(|error| format!("copy operation failed to decode path: {error}"))?;
-        let Some((mut container, key)) = json_pointer::find(document, path) else {
-            return Err(format!(
-                "copy operation does not apply: doc is missing destination path: {path}: {MISSING}"
-            ));
-        };
+        let path = self.path()?;
+        let (mut container, key) = self.find(document, "doc is missing destination path", path)?;
         if !value.is_null() {
             *copied += json::to_vec(&value).len();
         }
@@ -321,24 +279,54 @@ impl Operation {
     }
 
     fn test(&self, document: &mut Value) -> Result<(), String> {
-        let path = self.path.text("path");
-        let path =
-            path.map_err(|error| format!("test operation failed to decode path: {error}"))?;
+        let path = self.path()?;
         let wanted = self.value.as_ref();
         let is_equal = if path.is_empty() {
             wanted == Some(&*document)
         } else {
-            let Some((container, key)) = json_pointer::find(document, path) else {
-                return Err(format!(
-                    "test operation does not apply: is missing path: {path}: {MISSING}"
-                ));
-            };
+            let (container, key) = self.find(document, "is missing path", path)?;
             let found = container.get(&key);
             let found =
                 found.map_err(|error| format!("error in test for path: '{path}': {error}"))?;
             wanted.unwrap_or(&Value::Null) == found.unwrap_or(&Value::Null)
         };
         if is_equal { Ok(()) } else { Err(format!("testing value {path} failed: test failed")) }
+    }
+
+    fn path(&self) -> Result<&str, String> {
+        let reason = match &self.path {
+            Member::Text(path) => return Ok(path),
+            // These do not say why.
+            _ if matches!(self.kind, Kind::Add | Kind::Remove | Kind::Copy) => MISSING.into(),
+            Member::Missing => format!("operation missing path field: {MISSING}"),
+            Member::Other(found) => not_text(found),
+        };
+        Err(format!("{} operation failed to decode path: {reason}", self.kind.name()))
+    }
+
+    fn from(&self) -> Result<&str, String> {
+        let reason = match &self.from {
+            Member::Text(from) => return Ok(from),
+            Member::Missing => format!("operation, missing from field: {MISSING}"),
+            Member::Other(found) => not_text(found),
+        };
+        Err(format!("{} operation failed to decode from: {reason}", self.kind.name()))
+    }
+
+    fn find<'a, 'b>(
+        &self,
+        document: &'a mut Value,
+        complaint: &str,
+        path: &'b str,
+    ) -> Result<(Container<'a>, Cow<'b, str>), String> {
+        json_pointer::find(document, path).ok_or_else(|| match self.kind {
+            Kind::Add | Kind::Remove => self.missing(complaint, &format!("\"{path}\"")),
+            _ => self.missing(complaint, path),
+        })
+    }
+
+    fn missing(&self, complaint: &str, path: &str) -> String {
+        format!("{} operation does not apply: {complaint}: {path}: {MISSING}", self.kind.name())
     }
 }
 
@@ -357,6 +345,18 @@ impl Kind {
             _ => Kind::Unknown(text),
         }
     }
+
+    fn name(&self) -> &str {
+        match self {
+            Kind::Add => "add",
+            Kind::Remove => "remove",
+            Kind::Replace => "replace",
+            Kind::Move => "move",
+            Kind::Copy => "copy",
+            Kind::Test => "test",
+            Kind::Unknown(kind) => kind,
+        }
+    }
 }
 
 impl Member {
@@ -367,19 +367,10 @@ impl Member {
             Some(other) => Member::Other(json_type(&other)),
         }
     }
+}
 
-    fn text(&self, name: &str) -> Result<&str, String> {
-        match self {
-            Member::Text(text) => Ok(text),
-            Member::Missing if name == "from" => {
-                Err(format!("operation, missing from field: {MISSING}"))
-            }
-            Member::Missing => Err(format!("operation missing {name} field: {MISSING}")),
-            Member::Other(found) => {
-                Err(format!("json: cannot unmarshal {found} into Go value of type string"))
-            }
-        }
-    }
+fn not_text(found: &str) -> String {
+    format!("json: cannot unmarshal {found} into Go value of type string")
 }
 
 /// Refuses a value that would make the document too deep.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::num::IntErrorKind;
 
 use crate::text::quote;
-use crate::value::Value;
+use crate::value::{Map, Value};
 
 /// Finds the container of a path and the key in it. None when a step is missing, or is neither a
 /// map nor a list.
@@ -57,7 +57,7 @@ fn decode(step: &str) -> Cow<'_, str> {
 
 /// A map or a list, to change what is in it.
 pub(super) enum Container<'a> {
-    Map(&'a mut crate::value::Map),
+    Map(&'a mut Map),
     List(&'a mut Vec<Value>),
 }
 

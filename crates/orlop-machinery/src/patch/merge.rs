@@ -10,7 +10,7 @@
 
 use std::convert::Infallible;
 
-use super::{Precondition, Refusal, entries, go_text, prune_nulls};
+use super::{Precondition, Refusal, entries, go_text, prune_nulls, read_map};
 use crate::json;
 use crate::value::{Map, Value};
 
@@ -23,6 +23,9 @@ pub enum MergePatchError {
     /// The patch is no JSON map.
     #[error("Invalid JSON Patch")]
     InvalidPatch,
+    /// The same, under strict field validation, which says more.
+    #[error("error decoding patch: {0}")]
+    Malformed(String),
     /// The new patch would change what must not change.
     #[error("precondition failed for: {}", go_text::show(.0))]
     PreconditionFailed(Value),
@@ -45,12 +48,31 @@ impl MergePatchError {
     #[must_use]
     pub fn refusal(&self) -> Refusal {
         match self {
-            MergePatchError::InvalidPatch => Refusal::BadRequest,
+            MergePatchError::InvalidPatch | MergePatchError::Malformed(_) => Refusal::BadRequest,
             MergePatchError::InvalidDocument
             | MergePatchError::PreconditionFailed(_)
             | MergePatchError::Conflict { .. } => Refusal::Internal,
         }
     }
+}
+
+/// Reads a merge patch.
+///
+/// # Errors
+///
+/// When the text is no JSON.
+pub fn parse(text: &[u8]) -> Result<Value, MergePatchError> {
+    json::parse(text).map_err(|_| MergePatchError::InvalidPatch)
+}
+
+/// Reads a merge patch under strict field validation, and says which keys stand twice:
+/// `duplicate field "a.b"`.
+///
+/// # Errors
+///
+/// When the text is no JSON map.
+pub fn parse_strict(text: &[u8]) -> Result<(Value, Vec<String>), MergePatchError> {
+    read_map(text).map_err(MergePatchError::Malformed)
 }
 
 /// Applies a merge patch.

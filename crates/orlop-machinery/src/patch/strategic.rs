@@ -32,7 +32,7 @@ mod order;
 
 use self::diff::{DiffOptions, diff_maps};
 use self::lookup::Lookup;
-use super::{Precondition, Refusal, go_text, json_type};
+use super::{Precondition, Refusal, check_map, go_text, read_map};
 use crate::json;
 use crate::schema::{Schema, StructId};
 use crate::value::{Map, Value};
@@ -51,9 +51,9 @@ pub enum PatchError {
     /// A document is no map.
     #[error("invalid JSON document")]
     InvalidDocument,
-    /// The patch is of this JSON type instead of a map.
-    #[error("json: cannot unmarshal {0} into Go value of type map[string]interface {{}}")]
-    NotAnObject(&'static str),
+    /// The patch is no JSON map.
+    #[error("{0}")]
+    Malformed(String),
     /// A directive is not in its form.
     #[error("invalid patch format of {0}")]
     Format(Directive),
@@ -109,7 +109,7 @@ impl PatchError {
     #[must_use]
     pub fn refusal(&self) -> Refusal {
         match self {
-            PatchError::InvalidDocument | PatchError::NotAnObject(_) | PatchError::Format(_) => {
+            PatchError::InvalidDocument | PatchError::Malformed(_) | PatchError::Format(_) => {
                 Refusal::BadRequest
             }
             PatchError::ListOfLists => Refusal::Unprocessable,
@@ -155,6 +155,15 @@ enum Mode {
     Combine,
 }
 
+/// Reads a strategic merge patch, and says which keys stand twice: `duplicate field "a.b"`.
+///
+/// # Errors
+///
+/// When the text is no JSON map.
+pub fn parse(text: &[u8]) -> Result<(Value, Vec<String>), PatchError> {
+    read_map(text).map_err(PatchError::Malformed)
+}
+
 /// Applies a strategic merge patch.
 ///
 /// A patch that is null changes nothing. The result is not in normal form: fields that the struct
@@ -188,14 +197,10 @@ pub fn strategic_merge(
         Value::Null => Map::new(),
         _ => return Err(PatchError::InvalidDocument),
     };
-    match patch {
-        Value::Map(patch) => {
-            let lookup = Lookup::of(schema, id);
-            map::merge_map(original, patch, lookup, Mode::Apply).map(Value::Map)
-        }
-        Value::Null => Ok(Value::Map(original)),
-        other => Err(PatchError::NotAnObject(json_type(&other))),
-    }
+    check_map(&patch).map_err(PatchError::Malformed)?;
+    let Value::Map(patch) = patch else { return Ok(Value::Map(original)) };
+    let lookup = Lookup::of(schema, id);
+    map::merge_map(original, patch, lookup, Mode::Apply).map(Value::Map)
 }
 
 /// Makes the patch that changes `original` to `modified`; null stands for an empty map.

@@ -80,13 +80,14 @@ impl Amount {
         if by == 0 || self.is_zero() {
             return Amount::new(0, 0);
         }
-        let mut amount = self;
-        loop {
-            if let Some(unscaled) = amount.unscaled.checked_mul(i128::from(by)) {
-                return Amount { unscaled, ..amount };
-            }
-            amount = amount.coarser();
+        let by = i128::from(by);
+        if let Some(unscaled) = self.unscaled.checked_mul(by) {
+            return Amount { unscaled, ..self };
         }
+        // In two halves, neither of which can overflow.
+        let half = 10_i128.pow(19);
+        let high = Amount::wide(self.unscaled / half * by, self.scale.saturating_add(19));
+        high.add(Amount::wide(self.unscaled % half * by, self.scale))
     }
 
     /// Rounds away from zero to a multiple of `10^scale`; whether nothing was lost.
@@ -141,11 +142,22 @@ impl Amount {
         rounded.unscaled.checked_mul(factor).filter(|_| is_exact)
     }
 
-    /// Without zeros at its end, as far as the scale stays at or below `scale_max`.
-    pub(super) fn without_zeros(mut self, scale_max: Scale) -> Amount {
-        while self.scale < scale_max && self.unscaled % 10 == 0 && self.unscaled != 0 {
+    /// Without zeros at its end.
+    pub(super) fn without_zeros(mut self) -> Amount {
+        if self.is_zero() {
+            return self;
+        }
+        // Division of short numbers is much faster, and nearly all are.
+        while !self.is_narrow() && self.unscaled % 10 == 0 && self.scale < Scale::MAX {
             self.unscaled /= 10;
             self.scale += 1;
+        }
+        if let Ok(mut short) = i64::try_from(self.unscaled) {
+            while short % 10 == 0 && self.scale < Scale::MAX {
+                short /= 10;
+                self.scale += 1;
+            }
+            self.unscaled = short.into();
         }
         self
     }

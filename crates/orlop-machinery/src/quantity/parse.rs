@@ -114,12 +114,18 @@ fn read(text: &str) -> Result<Read<'_>, QuantityError> {
     let amount = Amount::new(number * factor * sign, scale);
     let quantity = Quantity { amount, format: parts.format };
     let is_kept = match parts.format {
-        Format::BinarySi => number & 7 != 0,
+        // The first is upstream's rule; the second saves printing the same text again.
+        Format::BinarySi => number & 7 != 0 || (number & 1023 != 0 && is_plain(text, &parts)),
         Format::DecimalSi | Format::DecimalExponent => {
             scale % 3 == 0 && number % 1000 != 0 && !parts.whole.starts_with('0')
         }
     };
     Ok(if is_kept { Read::Canonical(quantity) } else { Read::Other(quantity) })
+}
+
+/// Whether a binary quantity was written without a plus sign and zeros in front.
+fn is_plain(text: &str, parts: &Parts<'_>) -> bool {
+    text.len() == usize::from(parts.is_negative) + parts.whole.len() + "Ki".len()
 }
 
 /// Takes the text apart. Nothing before the suffix counts as zero.

@@ -30,19 +30,25 @@ fn whole_binary(amount: &Amount) -> Option<i128> {
 }
 
 fn write_binary(whole: i128, out: &mut impl fmt::Write) -> fmt::Result {
-    let mut rest = whole;
-    let mut exponent = 0;
-    while rest % 1024 == 0 {
-        rest /= 1024;
-        exponent += 1;
-    }
-    write!(out, "{rest}{}", BINARY_SUFFIXES.get(exponent).unwrap_or(&""))
+    // It is not zero, so it has a last bit that is set.
+    let exponent = whole.trailing_zeros() / 10;
+    let suffix = BINARY_SUFFIXES.get(exponent as usize).unwrap_or(&"");
+    write_number(whole >> (10 * exponent), out)?;
+    out.write_str(suffix)
 }
 
 fn write_decimal(amount: &Amount, format: Format, out: &mut impl fmt::Write) -> fmt::Result {
-    let amount = amount.without_zeros(i32::MAX);
-    write!(out, "{}", amount.unscaled())?;
+    let amount = amount.without_zeros();
+    write_number(amount.unscaled(), out)?;
     write_exponent(amount.scale().into(), format, out)
+}
+
+/// Most numbers are short, and those are written faster.
+fn write_number(number: i128, out: &mut impl fmt::Write) -> fmt::Result {
+    match i64::try_from(number) {
+        Ok(number) => write!(out, "{number}"),
+        Err(_) => write!(out, "{number}"),
+    }
 }
 
 /// Writes what follows digits without zeros at their end: up to two zeros, so that the exponent is

@@ -1,8 +1,10 @@
 //! The patch that makes one object of another.
 //!
 //! Follows `diffMaps`, `diffLists` and the functions around them in `strategicpatch/patch.go`, down
-//! to patches that say more than they must: a map with `patch=replace` is always in the patch, and
-//! the order of a list of scalars that was not sorted is always set.
+//! to patches that say more than they must: a map with `patch=replace` is always in the patch.
+//!
+//! Not followed: upstream sorts one of two lists of scalars before it looks whether their order is
+//! the same. So it sets an order that did not change, and leaves one that changed to be sorted.
 //!
 //! Of items with the same merge key upstream's sort swaps the order, which matters for what is
 //! compared with what; beyond twelve items its order is arbitrary, and here the same as below.
@@ -281,8 +283,6 @@ fn diff_lists_of_scalars(
 ) -> Result<ListDiff, PatchError> {
     let olds = sort_by_text(original);
     let news = sort_by_text(modified);
-    // Upstream compares after sorting the one list in place, and not the other.
-    let is_same = olds.iter().map(|(_, old)| *old).eq(modified);
     let (mut items, mut deleted) = (Vec::new(), Vec::new());
     for pair in pair_up(olds, news) {
         match pair {
@@ -293,8 +293,8 @@ fn diff_lists_of_scalars(
     }
     deduplicate(&mut deleted)?;
     sort_like(&mut items, modified, "")?;
-    let sets_order =
-        !options.ignores_deletions && !deleted.is_empty() || !options.ignores_changes && !is_same;
+    let sets_order = !options.ignores_deletions && !deleted.is_empty()
+        || !options.ignores_changes && original != modified;
     let order = if options.sets_order && sets_order { modified.to_vec() } else { Vec::new() };
     Ok(ListDiff { items, deleted, order })
 }

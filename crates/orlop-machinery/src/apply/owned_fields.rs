@@ -1,0 +1,75 @@
+//! The fields that an object mentions: what its applier will own.
+//!
+//! Scalars and what changes as a whole count as one field each; items of lists and keys of maps
+//! count themselves beside what is in them; structs count only through their fields, unless they
+//! are empty. Behaviour after `structured-merge-diff/typed` (`tofieldset.go`) and
+//! `structured-merge-diff/fieldpath` (`set.go`: `EnsureNamedFieldsAreMembers`).
+
+use super::field_path::PathElement;
+use super::field_set::{Branch, FieldSet};
+use super::items::{Same, sorted_items};
+use super::typing::{Choice, Shape};
+use crate::value::{Map, Value};
+
+/// The fields of an object that fits its schema.
+pub(super) fn owned_fields(value: &Value, shape: &Shape<'_>) -> FieldSet {
+    branch(value, shape).children
+}
+
+/// Makes the structs on the way to a field members too, where the schema declares them as fields.
+pub(super) fn add_named_fields(set: &mut FieldSet, shape: &Shape<'_>) {
+    for node in set.nodes_mut() {
+        if node.branch.children.is_empty() {
+            continue;
+        }
+        if let PathElement::Field(name) = &node.element {
+            node.branch.is_member |= shape.declares(name);
+        }
+        if let Some(below) = shape.below(&node.element) {
+            add_named_fields(&mut node.branch.children, &below);
+        }
+    }
+}
+
+fn branch(value: &Value, shape: &Shape<'_>) -> Branch {
+    match (shape.choose(Some(value)), value) {
+        (Choice::Scalar, _) => Branch::leaf(),
+        (Choice::List, _) if shape.is_list_atomic() => Branch::leaf(),
+        (Choice::Map | Choice::Open, _) if shape.is_map_atomic() => Branch::leaf(),
+        (Choice::List, Value::List(items)) => branch_of_list(items, shape),
+        (Choice::Map | Choice::Open, Value::Map(map)) => branch_of_map(map, shape),
+        _ => Branch::default(),
+    }
+}
+
+fn branch_of_map(map: &Map, shape: &Shape<'_>) -> Branch {
+    let mut children = FieldSet::new();
+    children.reserve(map.len());
+    for (key, value) in map.entries() {
+        let mut below = branch(value, &shape.at_known(key));
+        let is_empty = match value {
+            Value::Null => true,
+            Value::Map(map) => map.is_empty(),
+            _ => false,
+        };
+        below.is_member |= is_empty || !shape.declares(key);
+        children.push(PathElement::Field(key.clone()), below);
+    }
+    Branch { is_member: false, children }
+}
+
+fn branch_of_list(items: &[Value], shape: &Shape<'_>) -> Branch {
+    let item_shape = shape.item();
+    let mut children = FieldSet::new();
+    children.reserve(items.len());
+    for (element, items) in sorted_items(items, shape) {
+        // Of items that cannot be told apart only that they are there is owned.
+        let mut below = match items {
+            Same::One(item) => branch(item, &item_shape),
+            Same::Several(_) => Branch::default(),
+        };
+        below.is_member = true;
+        children.push(element, below);
+    }
+    Branch { is_member: false, children }
+}
