@@ -35,6 +35,7 @@ pub mod table;
 pub mod text;
 pub mod time;
 pub mod uid;
+pub mod unified_diff;
 pub mod value;
 pub mod version;
 
