@@ -3,21 +3,18 @@
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
 pub mod apply;
+pub mod base64;
 pub mod bytes;
 pub mod continue_token;
+pub mod decode;
 pub mod defaults;
 pub mod duration;
+pub mod encode;
 pub mod equality;
 pub mod field;
 pub mod field_selector;
 pub mod generate_name;
 pub mod group_version;
-pub mod base64;
-pub mod decode;
-pub mod defaults;
-pub mod duration;
-pub mod encode;
-pub mod field;
 pub mod human_duration;
 pub mod int_or_string;
 pub mod json;
@@ -32,7 +29,6 @@ pub mod owner_reference;
 pub mod partial_object_metadata;
 pub mod patch;
 pub mod protobuf;
-pub mod partial_object_metadata;
 pub mod quantity;
 pub mod resource_version;
 pub mod rest_mapping;
