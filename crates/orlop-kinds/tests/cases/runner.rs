@@ -12,9 +12,9 @@ use orlop_machinery::{Value, decode, json, meta, yaml};
 
 /// What came of all cases.
 #[derive(Default)]
-pub struct Report {
-    pub count: usize,
-    pub failures: Vec<String>,
+pub(crate) struct Report {
+    pub(crate) count: usize,
+    pub(crate) failures: Vec<String>,
 }
 
 /// 2026-01-02T00:00:00Z.
@@ -34,7 +34,7 @@ struct Case<'a> {
 }
 
 /// Runs all files below the folder.
-pub fn run(folder: &Path) -> Report {
+pub(crate) fn run(folder: &Path) -> Report {
     let only = std::env::var("CASES").unwrap_or_default();
     let mut report = Report::default();
     for file in files(folder) {
@@ -118,31 +118,31 @@ fn do_case(case: &Case<'_>, bases: &[(&str, Value)]) -> Result<String, String> {
     let entry = catalog()
         .find_kind(api_version, kind)
         .ok_or_else(|| format!("no kind {kind} in {api_version}"))?;
-    let (old, new) = (normal(entry, old)?, normal(entry, new)?);
+    let (mut old, mut new) = (normal(entry, old)?, normal(entry, new)?);
+    if case.action.contains("update") {
+        stored(&mut old);
+        stored(&mut new);
+    }
     let rules = rules(entry, case.subresource)?;
     let text = match case.action {
         "create" => create(entry, rules, &context, new),
         "update" => update(entry, rules, &context, new, &old),
         "default" => return holds(&new, &case.expect),
         "prepare" => {
-            let mut new = new;
             rules.prepare_create(&context, &mut new);
             return holds(&new, &case.expect);
         }
         "prepare-update" => {
-            let mut new = new;
             rules.prepare_update(&context, &mut new, &old);
             return holds(&new, &case.expect);
         }
         "warn" => {
-            let mut new = new;
             rules.prepare_create(&context, &mut new);
             let mut warnings = Vec::new();
             rules.warn(&context, &entry.node(&new), &mut warnings);
             or_else(&warnings.join("\n"), "none")
         }
         "warn-update" => {
-            let mut new = new;
             rules.prepare_update(&context, &mut new, &old);
             let mut warnings = Vec::new();
             rules.warn_update(&context, &entry.node(&new), &entry.node(&old), &mut warnings);
@@ -161,6 +161,11 @@ fn rules<'a>(entry: &'a Entry, subresource: &str) -> Result<&'a dyn Rules, Strin
     }
     let found = entry.resource.subresources.iter().find(|known| known.name == subresource);
     found.and_then(|known| known.rules).ok_or_else(|| format!("no rules of {subresource}"))
+}
+
+/// With the version that every stored object has.
+fn stored(object: &mut Value) {
+    object.entry("metadata").set_default("resourceVersion", "1");
 }
 
 /// Decoded and defaulted.
@@ -205,7 +210,7 @@ fn row(entry: &Entry, context: &Context<'_>, object: &Value) -> String {
     let row = entry.kind.row(context, object);
     assert_eq!(row.cells.len(), entry.kind.columns().len(), "one cell for each column");
     let cells: Vec<String> = row.cells.iter().map(cell).collect();
-    cells.join(" | ")
+    cells.join(" | ").trim_end().to_owned()
 }
 
 fn cell(value: &Value) -> String {

@@ -9,7 +9,7 @@ use std::{env, fs};
 use orlop_machinery::{Value, json};
 
 /// The folder with the facts; none, with a line that says so, where it does not exist.
-pub fn folder() -> Option<PathBuf> {
+pub(crate) fn folder() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let shared = env::var_os("ORLOP_SHARED").map_or(beside, PathBuf::from);
     let folder = shared.join("data/kubernetes-1.36");
@@ -21,7 +21,7 @@ pub fn folder() -> Option<PathBuf> {
 }
 
 /// The files of a folder with an extension, sorted.
-pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
@@ -30,6 +30,6 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 /// A file of JSON.
-pub fn json(path: &Path) -> Value {
+pub(crate) fn json(path: &Path) -> Value {
     json::parse(&fs::read(path).unwrap()).unwrap()
 }
