@@ -108,7 +108,8 @@ mod tests {
     }
 
     const APPLY: &str = r#"{"manager":"b","operation":"Apply"}"#;
-    const UPDATE: &str = r#"{"apiVersion":"v1","manager":"a","operation":"Update","subresource":"status","time":"2026-01-01T00:00:00Z"}"#;
+    const UPDATE: &str = r#"{"apiVersion":"v1","manager":"a","operation":"Update",
+        "subresource":"status","time":"2026-01-01T00:00:00Z"}"#;
 
     #[test]
     fn one_conflict_stands_on_one_line() {
