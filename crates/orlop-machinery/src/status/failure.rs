@@ -73,6 +73,20 @@ impl Status {
         failure(409, Reason::Conflict, message).about(resource, name)
     }
 
+    /// An apply would take fields from their managers: what the conflicts of
+    /// [`apply`](crate::apply) say, and each field with what is said about it.
+    #[must_use]
+    pub fn apply_conflict(
+        message: impl Into<String>,
+        fields: impl IntoIterator<Item = (String, String)>,
+    ) -> Status {
+        let reason = cause_reason::FIELD_MANAGER_CONFLICT;
+        let causes = fields.into_iter().map(|(field, why)| Cause::new(reason, why, field));
+        let mut status = failure(409, Reason::Conflict, message);
+        status.details_mut().causes = causes.collect();
+        status
+    }
+
     /// It was there and never will be again. Use [`Status::expired`].
     #[must_use]
     pub fn gone(message: &str) -> Status {
@@ -312,6 +326,14 @@ mod tests {
         let details = r#"{"causes":[{"message":"x"}]}"#;
         let message = "Internal error occurred: x";
         check(&Status::internal_error("x"), 500, "InternalError", message, details);
+    }
+
+    #[test]
+    fn an_apply_conflict_has_a_cause_for_each_field() {
+        let status = Status::apply_conflict("failed", [(".a".to_owned(), "why".to_owned())]);
+        let cause = r#"{"field":".a","message":"why","reason":"FieldManagerConflict"}"#;
+        let details = format!(r#"{{"causes":[{cause}]}}"#);
+        check(&status, 409, "Conflict", "failed", &details);
     }
 
     #[test]
