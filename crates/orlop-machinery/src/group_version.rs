@@ -1,8 +1,9 @@
 //! How kinds and resources are named: by group, version, and kind or resource.
 //!
-//! Printing and parsing after `staging/src/k8s.io/apimachinery/pkg/runtime/schema/group_version.go`.
-//! The group of the oldest kinds is the empty text. Which kinds exist is not known here, and which
-//! version is preferred is said in [`version`](crate::version).
+//! Printing and parsing after
+//! `staging/src/k8s.io/apimachinery/pkg/runtime/schema/group_version.go`. The group of the oldest
+//! kinds is the empty text. Which kinds exist is not known here, and which version is preferred is
+//! said in [`version`](crate::version).
 
 use std::fmt;
 

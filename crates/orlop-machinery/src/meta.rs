@@ -38,7 +38,7 @@ pub use label::{
 };
 pub use managed_fields::{FIELD_MANAGER_MAX, validate_field_manager, validate_managed_fields};
 pub use object::{
-    FIELD_IMMUTABLE, is_semantically_equal, validate_immutable, validate_kube_object_meta,
+    FIELD_IMMUTABLE, validate_immutable, validate_kube_object_meta,
     validate_kube_object_meta_update, validate_non_negative, validate_object_meta,
     validate_object_meta_update, validate_object_meta_with,
 };

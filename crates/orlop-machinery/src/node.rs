@@ -96,6 +96,13 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether another value means the same here: quantities are compared as numbers, and a list
+    /// without items is the same as none. Both are to be at one place of objects of one kind.
+    #[must_use]
+    pub fn means_same_as(&self, other: &Node<'_>) -> bool {
+        self.path.is_equal(self.value, other.value)
+    }
+
     /// Whether the field is there.
     #[must_use]
     pub fn is_set(&self) -> bool {

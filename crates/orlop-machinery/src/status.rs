@@ -5,7 +5,6 @@
 //! `staging/src/k8s.io/apiserver/pkg`. A status is an error in Rust too: it prints its message.
 
 mod answer;
-mod apply_conflict;
 mod cause;
 mod failure;
 mod invalid;
@@ -15,7 +14,6 @@ mod reason;
 use std::fmt;
 
 pub use answer::ServerAnswer;
-pub use apply_conflict::ApplyConflict;
 pub use cause::{Cause, cause_reason};
 pub use failure::OPTIMISTIC_LOCK;
 pub use invalid::aggregate;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::equality;
 use crate::schema::{Alternative, Schema, StructId, Type};
 use crate::value::Value;
 
@@ -97,6 +98,17 @@ impl<'a> Path<'a> {
             Place::Of(_, _, true) | Place::Wrong | Place::Unknown => Value::Null,
             Place::Of(_, ty, false) => ty.zero(),
             Place::Struct(..) => Value::Map(crate::value::Map::new()),
+        }
+    }
+
+    /// Whether two values mean the same at this path: as the schema says, or as far as one can
+    /// tell without.
+    pub(crate) fn is_equal(&self, a: &Value, b: &Value) -> bool {
+        match self.place() {
+            Place::Struct(schema, id) => equality::semantically_equal(schema, id, a, b),
+            Place::Of(_, _, true) if a.is_null() != b.is_null() => false,
+            Place::Of(schema, ty, _) => equality::semantically_equal_type(schema, ty, a, b),
+            Place::Unknown | Place::Wrong => equality::equal_without_schema(a, b),
         }
     }
 

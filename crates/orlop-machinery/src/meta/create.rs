@@ -124,9 +124,8 @@ mod tests {
     fn a_generated_name_is_used_where_none_was_chosen() {
         let fill = |object: &mut Value| fill_system_fields(object, FIELDS);
         let meta = |name: &str| {
-            format!(
-                r#"{{"metadata":{{"creationTimestamp":"2026-01-01T00:00:00Z","generateName":"a-","name":"{name}","uid":"u"}}}}"#
-            )
+            let start = r#"{"metadata":{"creationTimestamp":"2026-01-01T00:00:00Z""#;
+            format!(r#"{start},"generateName":"a-","name":"{name}","uid":"u"}}}}"#)
         };
         check(fill, r#"{"metadata":{"generateName":"a-"}}"#, &meta("a-12345"));
         check(fill, r#"{"metadata":{"generateName":"a-","name":"b"}}"#, &meta("b"));

@@ -6,6 +6,7 @@
 //! finalizers ([`finalizers_for_deletion`]), and [`mark_as_deleting`] if there are some and there
 //! is no grace.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use super::{FINALIZER_FOREGROUND, FINALIZER_ORPHAN, Meta, MetaMut, validate_delete_options};
@@ -98,8 +99,10 @@ pub fn end_gracefully(
     now: Time,
     has_grace: impl FnOnce(&Value, &mut Value) -> bool,
 ) -> Result<Ending, Status> {
-    at_least_one(options.get_mut("gracePeriodSeconds"));
-    at_least_one(object.path_mut(&["metadata", "deletionGracePeriodSeconds"]));
+    raise_negative(options, "gracePeriodSeconds");
+    if let Some(metadata) = object.get_mut("metadata") {
+        raise_negative(metadata, "deletionGracePeriodSeconds");
+    }
     if let Some(deletion) = Meta::of(object).deletion_timestamp() {
         let deletion = Time::from_str(deletion).map_err(Status::internal_error)?;
         return Ok(hurry(object, options, deletion, now));
@@ -135,8 +138,9 @@ pub fn finalizers_for_deletion(
     let mut finalizers: Vec<Str> =
         meta.finalizers().filter(|name| !is_collectors(name)).map(Str::new).collect();
     finalizers.extend(fate.map(Str::new));
-    let is_same = meta.finalizers().all(|name| finalizers.iter().any(|new| new == name))
-        && finalizers.iter().all(|new| meta.finalizers().any(|name| new == name));
+    let before: BTreeSet<&str> = meta.finalizers().collect();
+    let after: BTreeSet<&str> = finalizers.iter().map(Str::as_str).collect();
+    let is_same = before == after;
     (!is_same).then_some(finalizers)
 }
 
@@ -184,11 +188,9 @@ fn hurry(object: &mut Value, options: &mut Value, deletion: Time, now: Time) -> 
 }
 
 /// A grace period below zero is the shortest one.
-fn at_least_one(seconds: Option<&mut Value>) {
-    if let Some(Value::Int(seconds)) = seconds
-        && *seconds < 0
-    {
-        *seconds = 1;
+fn raise_negative(value: &mut Value, field: &str) {
+    if value.at(field).int() < 0 {
+        value.set(field, 1);
     }
 }
 

@@ -35,12 +35,13 @@ pub fn validate_field_manager(at: &impl At, manager: &str, errors: &mut Errors) 
     if manager.len() > FIELD_MANAGER_MAX {
         errors.too_long(at, FIELD_MANAGER_MAX);
     }
-    for (position, c) in manager.char_indices() {
-        if !is_printable(c) {
-            let code = u32::from(c);
-            let detail = format!("invalid character U+{code:04X} (at position {position})");
-            errors.invalid_value(at, manager, detail);
-        }
+    // Each error shows the whole name: of one that is too long anyway, one is enough.
+    let told_max = if manager.len() > FIELD_MANAGER_MAX { 1 } else { FIELD_MANAGER_MAX };
+    let bad = manager.char_indices().filter(|(_, c)| !is_printable(*c));
+    for (position, c) in bad.take(told_max) {
+        let code = u32::from(c);
+        let detail = format!("invalid character U+{code:04X} (at position {position})");
+        errors.invalid_value(at, manager, detail);
     }
 }
 
@@ -80,6 +81,11 @@ mod tests {
                      (at position 2)";
         let second = first.replace("0009 (at position 2)", "200B (at position 4)");
         check(&with("manager", r"\u00e4\tb\u200b"), &[first, &second]);
+        let tabs = "\\t".repeat(200);
+        let bad = format!(
+            "f[0].manager: Invalid value: \"{tabs}\": invalid character U+0009 (at position 0)"
+        );
+        check(&with("manager", &tabs), &[long, &bad]);
         check(&with("subresource", &"x".repeat(256)), &[]);
         let long = "f[0].subresource: Too long: may not be more than 256 bytes";
         check(&with("subresource", &"x".repeat(257)), &[long]);

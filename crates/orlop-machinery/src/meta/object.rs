@@ -12,7 +12,6 @@ use crate::field::Errors;
 use crate::names::{NameRule, min_error, name_is_dns_label};
 use crate::node::Node;
 use crate::text::quote;
-use crate::value::Value;
 
 /// That a field cannot be changed.
 pub const FIELD_IMMUTABLE: &str = "field is immutable";
@@ -104,7 +103,7 @@ pub fn validate_kube_object_meta_update(new: &Node<'_>, old: &Node<'_>, errors: 
 
 /// A value that cannot be changed was not.
 pub fn validate_immutable(new: &Node<'_>, old: &Node<'_>, errors: &mut Errors) {
-    if !is_semantically_equal(new.value(), old.value()) {
+    if !new.means_same_as(old) {
         errors.invalid(new, FIELD_IMMUTABLE);
     }
 }
@@ -113,26 +112,6 @@ pub fn validate_immutable(new: &Node<'_>, old: &Node<'_>, errors: &mut Errors) {
 pub fn validate_non_negative(node: &Node<'_>, errors: &mut Errors) {
     if node.int() < 0 {
         errors.invalid(node, min_error(0));
-    }
-}
-
-/// Whether two values in normal form mean the same: as Go's semantic equality, a list without
-/// items is the same as none.
-#[must_use]
-pub fn is_semantically_equal(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Null, Value::List(list)) | (Value::List(list), Value::Null) => list.is_empty(),
-        (Value::List(a), Value::List(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_semantically_equal(a, b))
-        }
-        (Value::Map(a), Value::Map(b)) => {
-            let has_equal = |key: &str, value: &Value, other: &crate::value::Map| {
-                is_semantically_equal(value, other.get(key).unwrap_or(&Value::Null))
-            };
-            a.iter().all(|(key, value)| has_equal(key, value, b))
-                && b.iter().all(|(key, value)| a.contains_key(key) || has_equal(key, value, a))
-        }
-        (a, b) => a == b,
     }
 }
 
@@ -311,20 +290,25 @@ mod tests {
     }
 
     #[test]
-    fn empty_lists_are_equal_to_none() {
-        let check = |a: &str, b: &str, expect: bool| {
+    fn what_means_the_same_was_not_changed() {
+        let text =
+            "package a\nB\n memory quantity 1 omit\n list [string] 2 omit\n pointer *B 3 omit\n";
+        let schema = crate::schema::parse(&[text]).unwrap();
+        let id = schema.find("a.B").unwrap();
+        let check = |field: &str, new: &str, old: &str, expect: &str| {
             let parse = |text: &str| json::parse(text.as_bytes()).unwrap();
-            assert_eq!(is_semantically_equal(&parse(a), &parse(b)), expect, "{a} {b}");
-            assert_eq!(is_semantically_equal(&parse(b), &parse(a)), expect, "{b} {a}");
+            let (new, old) = (parse(new), parse(old));
+            let (new, old) = (Node::of(&new, &schema, id), Node::of(&old, &schema, id));
+            let mut errors = Errors::new();
+            validate_immutable(&new.at(field), &old.at(field), &mut errors);
+            assert_eq!(errors.to_string(), expect);
         };
-        check("null", "[]", true);
-        check(r#"{"a": []}"#, "{}", true);
-        check(r#"{"a": null}"#, "{}", true);
-        check(r#"{"a": {}}"#, "{}", false);
-        check(r#"{"a": 0}"#, "{}", false);
-        check(r#"{"a": [1, {"b": []}]}"#, r#"{"a": [1, {}]}"#, true);
-        check("[1, 2]", "[2, 1]", false);
-        check("[1]", "[1, 1]", false);
-        check("null", "{}", false);
+        check("memory", r#"{"memory": "1Gi"}"#, r#"{"memory": "1024Mi"}"#, "");
+        check("list", r#"{"list": []}"#, "{}", "");
+        check("pointer", r#"{"pointer": {"list": []}}"#, r#"{"pointer": {}}"#, "");
+        let expect = "pointer: Invalid value: {}: field is immutable\n";
+        check("pointer", r#"{"pointer": {}}"#, "{}", expect);
+        let expect = "memory: Invalid value: \"1Gi\": field is immutable\n";
+        check("memory", r#"{"memory": "1Gi"}"#, r#"{"memory": "1G"}"#, expect);
     }
 }

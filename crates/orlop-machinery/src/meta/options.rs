@@ -245,9 +245,9 @@ mod tests {
             &text,
             &[
                 "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless \
-             resourceVersion is provided",
-                "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is \
-             provided",
+                 resourceVersion is provided",
+                "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when \
+                 continue is provided",
                 "resourceVersionMatch: Unsupported value: \"X\": supported values: \"Exact\", \
              \"NotOlderThan\", \"\"",
                 "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list",
@@ -276,12 +276,12 @@ mod tests {
             rule,
             text,
             &[
-                "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless \
-             sendInitialEvents is provided",
+                "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch \
+                 unless sendInitialEvents is provided",
                 "resourceVersionMatch: Unsupported value: \"Exact\": supported values: \
              \"NotOlderThan\"",
-                "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is \
-             provided",
+                "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when \
+                 continue is provided",
             ],
         );
     }

@@ -9,13 +9,18 @@ use std::collections::HashSet;
 use super::MetaMut;
 use crate::field::{At, Errors, Path};
 use crate::group_version::GroupVersionKind;
+use crate::json;
 use crate::node::Node;
 use crate::owner_reference::OwnerReference;
 use crate::value::{Str, Value};
 
+/// Each error about one controller too many shows the whole list: of many, some are enough.
+const CONTROLLERS_TOLD_MAX: usize = 32;
+
 /// Owner references are well-formed and at most one owner controls the object.
 pub fn validate_owner_references(references: &Node<'_>, errors: &mut Errors) {
     let mut first_controller = None;
+    let mut controllers_told = 0;
     for item in references.list() {
         let reference = OwnerReference::of(item);
         validate_owner_reference(references.path(), item, &reference, errors);
@@ -25,12 +30,14 @@ pub fn validate_owner_references(references: &Node<'_>, errors: &mut Errors) {
         let current = format!("{}/{}", reference.kind, reference.name);
         match &first_controller {
             None => first_controller = Some(current),
+            Some(_) if controllers_told == CONTROLLERS_TOLD_MAX => {}
             Some(first) => {
+                controllers_told += 1;
                 let detail = format!(
                     "Only one reference can have Controller set to true. Found \"true\" in \
                      references for {first} and {current}"
                 );
-                errors.invalid(references, detail);
+                errors.invalid_json(references, &list_as_json(references.list()), &detail);
             }
         }
     }
@@ -70,13 +77,33 @@ fn validate_owner_reference(
         errors.invalid_value(&at.child(field), "", "must not be empty");
     }
     if is_banned(&kind) {
-        errors.invalid_value(at, item.clone(), format!("{kind} is disallowed from being an owner"));
+        let detail = format!("{kind} is disallowed from being an owner");
+        errors.invalid_json(at, &as_json(item), &detail);
     }
 }
 
 /// Events come and go by themselves: they own nothing.
 fn is_banned(kind: &GroupVersionKind) -> bool {
     kind.group.is_empty() && kind.version == "v1" && kind.kind == "Event"
+}
+
+fn list_as_json(items: &[Value]) -> String {
+    let items: Vec<String> = items.iter().map(as_json).collect();
+    format!("[{}]", items.join(","))
+}
+
+/// With the fields in the order in which upstream declares them.
+fn as_json(item: &Value) -> String {
+    let texts = ["apiVersion", "kind", "name", "uid"].into_iter().map(|field| (field, true));
+    let flags = ["controller", "blockOwnerDeletion"].into_iter().map(|field| (field, false));
+    let fields =
+        texts.chain(flags).filter(|(field, is_text)| *is_text || !item.at(field).is_null());
+    let fields = fields.map(|(field, is_text)| {
+        let value = item.at(field);
+        let value = if is_text { Value::from(value.str()) } else { value.clone() };
+        format!("\"{field}\":{}", json::to_string(&value))
+    });
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
 }
 
 /// Equal for references that are.
@@ -89,7 +116,6 @@ fn fingerprint(item: &Value) -> (String, Option<bool>, Option<bool>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
 
     fn check(text: &str, expect: &[&str]) {
         let value = json::parse(text.as_bytes()).unwrap();
@@ -122,9 +148,8 @@ mod tests {
     #[test]
     fn one_owner_controls() {
         let reference = |name: &str, controller: bool| {
-            format!(
-                r#"{{"apiVersion":"v1","controller":{controller},"kind":"A","name":"{name}","uid":"1"}}"#
-            )
+            let start = r#"{"apiVersion":"v1","kind":"A""#;
+            format!(r#"{start},"name":"{name}","uid":"1","controller":{controller}}}"#)
         };
         let list = [reference("a", true), reference("b", false), reference("c", true)].join(",");
         let expect = format!(
@@ -132,6 +157,17 @@ mod tests {
              Found \"true\" in references for A/a and A/c"
         );
         check(&format!("[{list}]"), &[&expect]);
+    }
+
+    #[test]
+    fn many_controllers_do_not_make_a_message_without_end() {
+        let fields = [("kind", "A"), ("name", "a"), ("uid", "1"), ("apiVersion", "v1")];
+        let mut item = Value::from(fields);
+        item.set("controller", true);
+        let list = Value::List(vec![item; 100]);
+        let mut errors = Errors::new();
+        validate_owner_references(&Node::new(&list, Path::field("f")), &mut errors);
+        assert_eq!(errors.len(), CONTROLLERS_TOLD_MAX);
     }
 
     #[test]

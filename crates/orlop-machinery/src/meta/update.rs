@@ -127,7 +127,7 @@ mod tests {
     fn check(change: impl FnOnce(&mut Value, &Value), new: &str, old: &str, after: &str) {
         let mut new = parse(new);
         change(&mut new, &parse(old));
-        assert_eq!(json::to_string(new.at("metadata")), after);
+        assert_eq!(new, parse(after));
     }
 
     #[test]
@@ -164,14 +164,16 @@ mod tests {
 
     #[test]
     fn an_update_need_not_repeat_what_it_cannot_change() {
-        let old = r#"{"creationTimestamp":"c","deletionGracePeriodSeconds":30,"deletionTimestamp":"d","uid":"u"}"#;
+        let old = r#"{"creationTimestamp":"c","deletionGracePeriodSeconds":30,
+            "deletionTimestamp":"d","uid":"u"}"#;
         check(keep_system_fields, "{}", old, old);
         let new = r#"{"uid":"v","creationTimestamp":"x","deletionTimestamp":"x",
             "deletionGracePeriodSeconds":0}"#;
-        let after = r#"{"creationTimestamp":"c","deletionGracePeriodSeconds":0,"deletionTimestamp":"d","uid":"v"}"#;
+        let after = r#"{"creationTimestamp":"c","deletionGracePeriodSeconds":0,
+            "deletionTimestamp":"d","uid":"v"}"#;
         check(keep_system_fields, new, old, after);
         let new = r#"{"creationTimestamp":"x","deletionTimestamp":"x"}"#;
-        check(keep_system_fields, new, "{}", &new.replace(' ', ""));
+        check(keep_system_fields, new, "{}", new);
     }
 
     #[test]
@@ -179,7 +181,8 @@ mod tests {
         let old =
             r#"{"annotations":{"a":"1"},"finalizers":["x/y"],"generation":2,"labels":{"l":"1"}}"#;
         let new = r#"{"labels":{"l":"2"},"managedFields":[],"ownerReferences":[{}],"name":"n"}"#;
-        let after = r#"{"annotations":{"a":"1"},"finalizers":["x/y"],"generation":2,"labels":{"l":"1"},"managedFields":[],"name":"n"}"#;
+        let after = r#"{"annotations":{"a":"1"},"finalizers":["x/y"],"generation":2,
+            "labels":{"l":"1"},"managedFields":[],"name":"n"}"#;
         check(keep_for_status, new, old, after);
     }
 

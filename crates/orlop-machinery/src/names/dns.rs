@@ -202,10 +202,10 @@ mod tests {
 
     #[test]
     fn a_subdomain_is_labels_with_dots_between() {
-        let pattern = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
-             '-' or '.', and must start and end with an alphanumeric character (e.g. \
-             'example.com', regex used for validation is \
-             '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+        let pattern = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
+                       characters, '-' or '.', and must start and end with an alphanumeric \
+                       character (e.g. 'example.com', regex used for validation is \
+                       '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
         for rule in [dns_subdomain, long_name] {
             check_all(rule, &LABELS, &NO_NAMES, pattern);
             check_all(rule, &["a.b", "0.1.a-b"], &["a..b", ".a", "a.", ".", "a.-b"], pattern);
@@ -247,10 +247,10 @@ mod tests {
 
     #[test]
     fn underscores_may_start_a_label_and_stand_inside() {
-        let pattern = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
-             '_', '-' or '.', and must start and end with an alphanumeric character (e.g. \
-             'example.com', regex used for validation is \
-             '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
+        let pattern = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
+                       characters, '_', '-' or '.', and must start and end with an alphanumeric \
+                       character (e.g. 'example.com', regex used for validation is \
+                       '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
         let fine = ["a", "_a", "_a._b", "a_b.c-d", "_1"];
         let bad = ["", "_", "__a", "a_", "A", "a._", "a..b", "-a"];
         check_all(dns_subdomain_with_underscore, &fine, &bad, pattern);

@@ -80,10 +80,13 @@ pub fn domain_prefixed_key(at: &impl At, key: &str, errors: &mut Errors) {
 
 /// The name of a pool of devices: DNS names with `/` between them (`k8s-resource-pool-name`).
 pub fn resource_pool_name(at: &impl At, value: &str, errors: &mut Errors) {
+    // Errors show the value: of one that is too long anyway, few segments are looked at.
+    let mut segments_max = DNS_SUBDOMAIN_MAX;
     if value.len() > DNS_SUBDOMAIN_MAX {
         errors.too_long(at, DNS_SUBDOMAIN_MAX);
+        segments_max = 8;
     }
-    for (number, part) in value.split('/').enumerate() {
+    for (number, part) in value.split('/').enumerate().take(segments_max) {
         if part.is_empty() {
             errors.invalid_value(at, value, format!("segment {number}: must not be empty"));
             continue;
@@ -167,9 +170,11 @@ mod tests {
         assert_eq!(seen.lines().collect::<Vec<_>>(), expect, "{value:?}");
     }
 
-    const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' \
-         or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex \
-         used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+    const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case \
+                             alphanumeric characters, '-' or '.', and must start and end with an \
+                             alphanumeric character (e.g. 'example.com', regex used for validation \
+                             is '[a-z0-9]([-a-z0-9]*[a-z0-9])?\
+                             (\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
     #[test]
     fn a_fully_qualified_name_has_three_labels() {

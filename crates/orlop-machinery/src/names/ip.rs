@@ -6,7 +6,9 @@
 //! form ([`ip`]). An IPv4 address that is mapped into IPv6 counts as IPv4, as in Go.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+
+// Addresses are only values: they are in `core`, where nothing can be sent to them.
+use core::net::{IpAddr, Ipv6Addr};
 
 use crate::field::At;
 use crate::text::quote;
@@ -372,6 +374,8 @@ fn decimal(text: &str) -> Option<(u32, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::field::Path;
 
@@ -597,5 +601,36 @@ mod tests {
         let form =
             "f: IPv6 CIDR value \"::0/64\" should be in RFC 5952 canonical format (\"::/64\")";
         check("::0/64", &[form]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_canonical_is_printed_as_it_is(value in "[0-9a-f:./]{0,20}|[0-9./]{0,20}") {
+            if ip(&value).is_empty() {
+                prop_assert_eq!(&parse_ip(&value).unwrap().to_string(), &value);
+                prop_assert!(ip_legacy_strict(&value).is_empty() && ip_legacy(&value).is_empty());
+                prop_assert!(ip_warnings(&Path::root(), &value).is_empty());
+            }
+            if cidr(&value).is_empty() {
+                prop_assert_eq!(&parse_cidr(&value).unwrap().to_string(), &value);
+                prop_assert!(cidr_legacy_strict(&value).is_empty());
+                prop_assert!(cidr_legacy(&value).is_empty());
+                prop_assert!(cidr_warnings(&Path::root(), &value).is_empty());
+            }
+            let _ = interface_address(&value);
+        }
+
+        #[test]
+        fn every_address_is_canonical_as_it_prints(bits: u128, length in 0u8..=128) {
+            for bits in [bits, bits & 0xffff_ffff | 0xffff << 32, bits & bits << 64] {
+                let address = normal(bits);
+                prop_assert_eq!(ip(&address.to_string()), Vec::<String>::new());
+                let length = if address.is_ipv4() { length % 33 } else { length };
+                let text = format!("{address}/{length}");
+                prop_assert_eq!(interface_address(&text), Vec::<String>::new());
+                let network = parse_cidr(&text).unwrap().to_string();
+                prop_assert_eq!(cidr(&network), Vec::<String>::new());
+            }
+        }
     }
 }

@@ -73,6 +73,20 @@ impl Status {
         failure(409, Reason::Conflict, message).about(resource, name)
     }
 
+    /// An apply would take fields from their managers: what the conflicts of
+    /// [`apply`](crate::apply) say, and each field with what is said about it.
+    #[must_use]
+    pub fn apply_conflict(
+        message: impl Into<String>,
+        fields: impl IntoIterator<Item = (String, String)>,
+    ) -> Status {
+        let reason = cause_reason::FIELD_MANAGER_CONFLICT;
+        let causes = fields.into_iter().map(|(field, why)| Cause::new(reason, why, field));
+        let mut status = failure(409, Reason::Conflict, message);
+        status.details_mut().causes = causes.collect();
+        status
+    }
+
     /// It was there and never will be again. Use [`Status::expired`].
     #[must_use]
     pub fn gone(message: &str) -> Status {
@@ -255,130 +269,121 @@ mod tests {
     use super::*;
     use crate::json;
 
-    /// Without the fields that every failure has.
-    fn check(status: &Status, expect: &str) {
-        let mut value = status.to_value();
-        assert_eq!(value.remove("apiVersion"), Some("v1".into()));
-        assert_eq!(value.remove("kind"), Some("Status".into()));
-        assert_eq!(value.remove("status"), Some("Failure".into()));
-        value.remove("metadata");
-        assert_eq!(json::to_string(&value), expect);
-        assert_eq!(status.to_string(), status.message);
-        assert_eq!(Status::from_value(&status.to_value()), Some(status.clone()));
+    /// The details are JSON.
+    fn check(status: &Status, code: u16, reason: &str, message: &str, details: &str) {
+        assert_eq!((status.code, status.reason.as_str()), (code, reason));
+        assert_eq!(status.to_string(), message);
+        let value = status.to_value();
+        assert_eq!(value.at("status").str(), "Failure");
+        assert_eq!(json::to_string(value.at("details")), details);
+        assert_eq!(Status::from_value(&value), Some(status.clone()));
     }
 
     #[test]
     fn errors_about_an_object_name_it() {
         let deployments = GroupResource::new("apps", "deployments");
         let pods = GroupResource::new("", "pods");
-        check(
-            &Status::not_found(&deployments, "web"),
-            r#"{"code":404,"details":{"group":"apps","kind":"deployments","name":"web"},"message":"deployments.apps \"web\" not found","reason":"NotFound"}"#,
-        );
-        check(
-            &Status::already_exists(&pods, "a"),
-            r#"{"code":409,"details":{"kind":"pods","name":"a"},"message":"pods \"a\" already exists","reason":"AlreadyExists"}"#,
-        );
-        check(
-            &Status::generate_name_conflict(&pods, "a", 1),
-            r#"{"code":409,"details":{"kind":"pods","name":"a","retryAfterSeconds":1},"message":"pods \"a\" already exists, the server was not able to generate a unique name for the object","reason":"AlreadyExists"}"#,
-        );
-        check(
-            &Status::conflict(&pods, "a", OPTIMISTIC_LOCK),
-            r#"{"code":409,"details":{"kind":"pods","name":"a"},"message":"Operation cannot be fulfilled on pods \"a\": the object has been modified; please apply your changes to the latest version and try again","reason":"Conflict"}"#,
-        );
-        check(
-            &Status::method_not_supported(&deployments, "delete"),
-            r#"{"code":405,"details":{"group":"apps","kind":"deployments"},"message":"delete is not supported on resources of kind \"deployments.apps\"","reason":"MethodNotAllowed"}"#,
-        );
-        check(
-            &Status::server_timeout(&pods, "get", 2),
-            r#"{"code":500,"details":{"kind":"pods","name":"get","retryAfterSeconds":2},"message":"The get operation against pods could not be completed at this time, please try again.","reason":"ServerTimeout"}"#,
-        );
-        check(
-            &Status::store_read_error(&pods, "/pods", &[("/pods/a", "bad")]),
-            r#"{"code":500,"details":{"causes":[{"field":"/pods/a","message":"bad","reason":"UnexpectedServerResponse"}],"kind":"pods","name":"/pods"},"message":"failed to read one or more pods from the storage","reason":"StorageReadError"}"#,
-        );
+        let status = Status::not_found(&deployments, "web");
+        let details = r#"{"group":"apps","kind":"deployments","name":"web"}"#;
+        check(&status, 404, "NotFound", "deployments.apps \"web\" not found", details);
+        let details = r#"{"kind":"pods","name":"a"}"#;
+        let status = Status::already_exists(&pods, "a");
+        check(&status, 409, "AlreadyExists", "pods \"a\" already exists", details);
+        let status = Status::conflict(&pods, "a", OPTIMISTIC_LOCK);
+        let message = "Operation cannot be fulfilled on pods \"a\": the object has been modified; \
+                       please apply your changes to the latest version and try again";
+        check(&status, 409, "Conflict", message, details);
+        let status = Status::generate_name_conflict(&pods, "a", 1);
+        let message = "pods \"a\" already exists, the server was not able to generate a unique \
+                       name for the object";
+        let details = r#"{"kind":"pods","name":"a","retryAfterSeconds":1}"#;
+        check(&status, 409, "AlreadyExists", message, details);
+        let status = Status::method_not_supported(&deployments, "delete");
+        let message = "delete is not supported on resources of kind \"deployments.apps\"";
+        let details = r#"{"group":"apps","kind":"deployments"}"#;
+        check(&status, 405, "MethodNotAllowed", message, details);
+        let status = Status::server_timeout(&pods, "get", 2);
+        let message = "The get operation against pods could not be completed at this time, please \
+                       try again.";
+        let details = r#"{"kind":"pods","name":"get","retryAfterSeconds":2}"#;
+        check(&status, 500, "ServerTimeout", message, details);
+    }
+
+    #[test]
+    fn what_the_store_cannot_give_is_told_by_causes() {
+        let pods = GroupResource::new("", "pods");
+        let status = Status::store_read_error(&pods, "/pods", &[("/pods/a", "bad")]);
+        let message = "failed to read one or more pods from the storage";
+        let cause = r#"{"field":"/pods/a","message":"bad","reason":"UnexpectedServerResponse"}"#;
+        let details = format!(r#"{{"causes":[{cause}],"kind":"pods","name":"/pods"}}"#);
+        check(&status, 500, "StorageReadError", message, &details);
+        let status = Status::resource_version_too_large(9, 3, 1);
+        let message = "Timeout: Too large resource version: 9, current: 3";
+        let cause =
+            r#"{"message":"Too large resource version","reason":"ResourceVersionTooLarge"}"#;
+        let details = format!(r#"{{"causes":[{cause}],"retryAfterSeconds":1}}"#);
+        check(&status, 504, "Timeout", message, &details);
+        let details = r#"{"causes":[{"message":"x"}]}"#;
+        let message = "Internal error occurred: x";
+        check(&Status::internal_error("x"), 500, "InternalError", message, details);
+    }
+
+    #[test]
+    fn an_apply_conflict_has_a_cause_for_each_field() {
+        let status = Status::apply_conflict("failed", [(".a".to_owned(), "why".to_owned())]);
+        let cause = r#"{"field":".a","message":"why","reason":"FieldManagerConflict"}"#;
+        let details = format!(r#"{{"causes":[{cause}]}}"#);
+        check(&status, 409, "Conflict", "failed", &details);
     }
 
     #[test]
     fn forbidden_says_as_much_as_is_known() {
-        let pods = GroupResource::new("", "pods");
-        let none = GroupResource::default();
-        check(
-            &Status::forbidden(&none, "", "no"),
-            r#"{"code":403,"details":{},"message":"forbidden: no","reason":"Forbidden"}"#,
-        );
-        check(
-            &Status::forbidden(&pods, "", "no"),
-            r#"{"code":403,"details":{"kind":"pods"},"message":"pods is forbidden: no","reason":"Forbidden"}"#,
-        );
-        check(
-            &Status::forbidden(&pods, "a", "no"),
-            r#"{"code":403,"details":{"kind":"pods","name":"a"},"message":"pods \"a\" is forbidden: no","reason":"Forbidden"}"#,
-        );
+        let check_one = |resource: &str, name: &str, message: &str, details: &str| {
+            let status = Status::forbidden(&GroupResource::parse(resource), name, "no");
+            check(&status, 403, "Forbidden", message, details);
+        };
+        check_one("", "", "forbidden: no", "{}");
+        check_one("pods", "", "pods is forbidden: no", r#"{"kind":"pods"}"#);
+        let details = r#"{"kind":"pods","name":"a"}"#;
+        check_one("pods", "a", "pods \"a\" is forbidden: no", details);
     }
 
     #[test]
     fn errors_about_a_request_have_a_message() {
-        for (status, expect) in [
-            (
-                Status::unauthorized(""),
-                r#"{"code":401,"message":"not authorized","reason":"Unauthorized"}"#,
-            ),
-            (
-                Status::unauthorized("Unauthorized"),
-                r#"{"code":401,"message":"Unauthorized","reason":"Unauthorized"}"#,
-            ),
-            (Status::gone("x"), r#"{"code":410,"message":"x","reason":"Gone"}"#),
-            (Status::expired("x"), r#"{"code":410,"message":"x","reason":"Expired"}"#),
-            (Status::bad_request("x"), r#"{"code":400,"message":"x","reason":"BadRequest"}"#),
-            (
-                Status::too_many_requests("x", 1),
-                r#"{"code":429,"details":{"retryAfterSeconds":1},"message":"x","reason":"TooManyRequests"}"#,
-            ),
-            (
-                Status::too_many_requests_now("x"),
-                r#"{"code":429,"message":"Too many requests: x","reason":"TooManyRequests"}"#,
-            ),
-            (
-                Status::service_unavailable("x"),
-                r#"{"code":503,"message":"x","reason":"ServiceUnavailable"}"#,
-            ),
-            (
-                Status::internal_error("x"),
-                r#"{"code":500,"details":{"causes":[{"message":"x"}]},"message":"Internal error occurred: x","reason":"InternalError"}"#,
-            ),
-            (
-                Status::timeout("x", 0),
-                r#"{"code":504,"details":{},"message":"Timeout: x","reason":"Timeout"}"#,
-            ),
-            (
-                Status::request_entity_too_large("limit is 3145728"),
-                r#"{"code":413,"message":"Request entity too large: limit is 3145728","reason":"RequestEntityTooLarge"}"#,
-            ),
-            (
-                Status::not_acceptable(&["application/json", "application/yaml"]),
-                r#"{"code":406,"message":"only the following media types are accepted: application/json, application/yaml","reason":"NotAcceptable"}"#,
-            ),
-            (
-                Status::not_acceptable_conversion("Table", &["application/json"]),
-                r#"{"code":406,"message":"only the following media types are accepted when converting to Table: application/json","reason":"NotAcceptable"}"#,
-            ),
-            (
-                Status::unsupported_media_type(&["application/json"]),
-                r#"{"code":415,"message":"the body of the request was in an unknown format - accepted media types include: application/json","reason":"UnsupportedMediaType"}"#,
-            ),
-            (
-                Status::resource_version_too_large(9, 3, 1),
-                r#"{"code":504,"details":{"causes":[{"message":"Too large resource version","reason":"ResourceVersionTooLarge"}],"retryAfterSeconds":1},"message":"Timeout: Too large resource version: 9, current: 3","reason":"Timeout"}"#,
-            ),
-            (
-                Status::failure(418, Reason::Other("Teapot".into()), "x"),
-                r#"{"code":418,"message":"x","reason":"Teapot"}"#,
-            ),
-        ] {
-            check(&status, expect);
-        }
+        let check_one = |status: &Status, code: u16, reason: &str, message: &str| {
+            check(status, code, reason, message, "null");
+        };
+        check_one(&Status::unauthorized(""), 401, "Unauthorized", "not authorized");
+        check_one(&Status::unauthorized("x"), 401, "Unauthorized", "x");
+        check_one(&Status::gone("x"), 410, "Gone", "x");
+        check_one(&Status::expired("x"), 410, "Expired", "x");
+        check_one(&Status::bad_request("x"), 400, "BadRequest", "x");
+        check_one(&Status::service_unavailable("x"), 503, "ServiceUnavailable", "x");
+        let status = Status::too_many_requests_now("x");
+        check_one(&status, 429, "TooManyRequests", "Too many requests: x");
+        let status = Status::request_entity_too_large("limit is 3145728");
+        let message = "Request entity too large: limit is 3145728";
+        check_one(&status, 413, "RequestEntityTooLarge", message);
+        check_one(&Status::failure(418, Reason::Other("Mine".into()), "x"), 418, "Mine", "x");
+        let details = r#"{"retryAfterSeconds":1}"#;
+        check(&Status::too_many_requests("x", 1), 429, "TooManyRequests", "x", details);
+        check(&Status::timeout("x", 0), 504, "Timeout", "Timeout: x", "{}");
+    }
+
+    #[test]
+    fn errors_about_media_types_list_those_that_are_known() {
+        let known = ["application/json", "application/yaml"];
+        let status = Status::not_acceptable(&known);
+        let message = "only the following media types are accepted: application/json, \
+                       application/yaml";
+        check(&status, 406, "NotAcceptable", message, "null");
+        let status = Status::not_acceptable_conversion("Table", &known[..1]);
+        let message = "only the following media types are accepted when converting to Table: \
+                       application/json";
+        check(&status, 406, "NotAcceptable", message, "null");
+        let status = Status::unsupported_media_type(&known[..1]);
+        let message = "the body of the request was in an unknown format - accepted media types \
+                       include: application/json";
+        check(&status, 415, "UnsupportedMediaType", message, "null");
     }
 }

@@ -42,7 +42,7 @@ pub fn aggregate(messages: impl IntoIterator<Item = String>) -> String {
     }
     match list.as_slice() {
         [only] => only.clone(),
-        list if list.is_empty() => String::new(),
+        [] => String::new(),
         list => format!("[{}]", list.join(", ")),
     }
 }
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(details.at("group").str(), "apps");
         assert_eq!(details.at("kind").str(), "Deployment");
         assert_eq!(details.at("name").str(), "web");
-        assert_eq!(json::to_string(details.at("causes")), causes);
+        assert_eq!(*details.at("causes"), json::parse(causes.as_bytes()).unwrap());
     }
 
     #[test]
@@ -97,7 +97,8 @@ mod tests {
             },
             "Deployment.apps \"web\" is invalid: [a: Required value: x, b: Invalid value: -1: y]",
             &format!(
-                r#"[{one},{one},{{"field":"b","message":"Invalid value: -1: y","reason":"FieldValueInvalid"}}]"#
+                r#"[{one},{one},{{"field":"b","message":"Invalid value: -1: y",
+                    "reason":"FieldValueInvalid"}}]"#
             ),
         );
     }
