@@ -11,7 +11,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::error::{Stop, YamlError, syntax_error};
 use super::resolve::{self, Resolved};
-use crate::base64;
+use crate::bytes;
 use crate::json::DEPTH_MAX;
 use crate::text::quote;
 use crate::value::{Map, Str, Value};
@@ -540,7 +540,7 @@ fn scalar_text(scalar: &Scalar<'_>) -> Result<Str, YamlError> {
     if !scalar.tag.as_ref().is_some_and(|tag| resolve::is_binary(tag)) {
         return Ok(Str::new(&scalar.text));
     }
-    let bytes = base64::decode(&scalar.text).map_err(|_| {
+    let bytes = bytes::decode(&scalar.text).map_err(|_| {
         YamlError::Meaning("!!binary value contains invalid base64 data".to_owned())
     })?;
     Ok(Str::from(crate::json::replace_invalid(&bytes)))
