@@ -17,8 +17,8 @@ use orlop_machinery::patch::strategic;
 use orlop_machinery::time::Time;
 use orlop_machinery::{Value, decode, encode, json, meta, protobuf};
 
-use crate::{ALLOCATOR, Options};
 use crate::report::Report;
+use crate::{ALLOCATOR, Options};
 
 const POD: &str = include_str!("model/pod.json");
 /// What somebody applies on top of the Pod.

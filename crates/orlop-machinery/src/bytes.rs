@@ -86,7 +86,7 @@ pub fn canonicalize(text: &str) -> Result<Str, BytesError> {
 }
 
 /// Whether the text is exactly what [`encode`] makes.
-fn is_canonical(text: &[u8]) -> bool {
+pub(crate) fn is_canonical(text: &[u8]) -> bool {
     let (signs, unused_bits) = match text {
         [signs @ .., b'=', b'='] => (signs, 0x0f),
         [signs @ .., b'='] => (signs, 0x03),

@@ -21,7 +21,7 @@ use std::cmp::Ordering;
 
 pub(crate) use document::read;
 
-use crate::base64::Base64Error;
+use crate::bytes::BytesError;
 use crate::duration::DurationError;
 use crate::json::{DEPTH_MAX, Findings};
 use crate::quantity::QuantityError;
@@ -57,7 +57,7 @@ pub enum DecodeError {
     },
     /// Bytes are not base64.
     #[error(transparent)]
-    Base64(#[from] Base64Error),
+    Bytes(#[from] BytesError),
     /// A moment is none.
     #[error(transparent)]
     Time(#[from] TimeError),

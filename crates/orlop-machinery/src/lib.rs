@@ -3,7 +3,6 @@
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
 pub mod apply;
-pub mod base64;
 pub mod bytes;
 pub mod continue_token;
 pub mod decode;

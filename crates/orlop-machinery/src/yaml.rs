@@ -9,11 +9,13 @@
 //! how a scalar was quoted nor in which line it stood, so it cannot read as Go does). What scalars
 //! mean, aliases and their bounds, merge keys and keys that stand twice are here.
 
+mod error;
 mod parse;
 mod print;
 mod resolve;
 mod timestamp;
 
-pub(crate) use parse::{DUPLICATES_PREFIX, describe_duplicates};
-pub use parse::{YamlError, parse, parse_all, parse_with_duplicates};
+pub use error::YamlError;
+pub(crate) use error::{DUPLICATES_PREFIX, describe_duplicates};
+pub use parse::{parse, parse_all, parse_with_duplicates};
 pub use print::to_string;

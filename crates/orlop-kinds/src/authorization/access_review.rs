@@ -47,8 +47,7 @@ fn validate_question(spec: &Node<'_>, errors: &mut Errors) {
 }
 
 fn validate_resource_attributes(attributes: &Node<'_>, errors: &mut Errors) {
-    let options =
-        SelectorOptions { allows_unknown_operators: true, ..SelectorOptions::default() };
+    let options = SelectorOptions { allows_unknown_operators: true, ..SelectorOptions::default() };
     let fields = attributes.at("fieldSelector");
     if validate_selector(&fields, errors) {
         for requirement in fields.at("requirements").items() {

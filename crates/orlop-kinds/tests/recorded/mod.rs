@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use orlop_kinds::schema;
+use orlop_machinery::schema::StructId;
 use orlop_machinery::{Value, json};
 
 /// The folder with the facts; none, with a line that says so, where it does not exist.
@@ -32,4 +34,20 @@ pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 /// A file of JSON.
 pub(crate) fn json(path: &Path) -> Value {
     json::parse(&fs::read(path).unwrap()).unwrap()
+}
+
+/// The struct of a recorded object, by the name of its file without extension, such as
+/// `rbac.authorization.k8s.io.v1.Role`; none for versions that are not served.
+pub fn find(name: &str) -> Option<StructId> {
+    let (group_version, kind) = name.rsplit_once('.')?;
+    let (group, version) = group_version.rsplit_once('.')?;
+    let is_served = !version.contains("alpha") && !version.contains("beta");
+    let package = match group.split('.').next()? {
+        "apiextensions" => "apiextensions-apiserver.pkg.apis.apiextensions".to_owned(),
+        group => format!("api.{group}"),
+    };
+    let meta = format!("io.k8s.apimachinery.pkg.apis.meta.v1.{kind}");
+    let found = schema().find(&format!("io.k8s.{package}.{version}.{kind}"));
+    let found = found.or_else(|| schema().find(&meta));
+    is_served.then(|| found.unwrap_or_else(|| panic!("the schema has no struct for {name}")))
 }

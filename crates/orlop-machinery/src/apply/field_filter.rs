@@ -121,7 +121,8 @@ impl FieldPattern {
             return;
         }
         set.retain(|element, branch| {
-            let matches = |known: &Option<PathElement>| known.as_ref().is_none_or(|at| at == element);
+            let matches =
+                |known: &Option<PathElement>| known.as_ref().is_none_or(|at| at == element);
             let Some((_, rest)) = self.steps.iter().find(|(known, _)| matches(known)) else {
                 return false;
             };

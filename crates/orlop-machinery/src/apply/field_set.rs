@@ -285,9 +285,8 @@ impl FieldSet {
 
     /// Keeps the steps that `keep` says to; it may change what is below them.
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&PathElement, &mut Branch) -> bool) {
-        self.nodes.retain_mut(|node| {
-            keep(&node.element, &mut node.branch) && !node.branch.is_empty()
-        });
+        self.nodes
+            .retain_mut(|node| keep(&node.element, &mut node.branch) && !node.branch.is_empty());
     }
 
     /// The branch of an element, made when it is missing.

@@ -199,7 +199,11 @@ impl<'a> Reader<'a> {
         let raw = self.raw_string()?;
         let has_escapes = raw.contains(&b'\\');
         // Only whole strings need the general reader.
-        let unescaped = if has_escapes { Some(json_text(&self.text[self.at - raw.len() - 2..self.at])?) } else { None };
+        let unescaped = if has_escapes {
+            Some(json_text(&self.text[self.at - raw.len() - 2..self.at])?)
+        } else {
+            None
+        };
         let key = match &unescaped {
             Some(text) => text.as_str(),
             None => std::str::from_utf8(raw).map_err(|_| self.error("a key is not text"))?,
@@ -489,7 +493,10 @@ mod tests {
             r#"{"f:a":{},"f:b":{"f:d":{}},"v:2":{},"v:10":{}}"#,
         );
         check(r#"{"k:{\"b\":1,\"a\":2}":{}}"#, r#"{"k:{\"a\":2,\"b\":1}":{}}"#);
-        check(r#"{"v:1.0":{},"v:0.0000001":{},"v:1e21":{}}"#, r#"{"v:1e-07":{},"v:1":{},"v:1e+21":{}}"#);
+        check(
+            r#"{"v:1.0":{},"v:0.0000001":{},"v:1e21":{}}"#,
+            r#"{"v:1e-07":{},"v:1":{},"v:1e+21":{}}"#,
+        );
     }
 
     #[test]
@@ -499,7 +506,10 @@ mod tests {
 
     #[test]
     fn text_is_escaped_as_upstream_does() {
-        check(r#"{"f:a\"b\\c\n\u0008\u2028<&>\u00e9":{}}"#, "{\"f:a\\\"b\\\\c\\n\\u0008\\u2028<&>\u{e9}\":{}}");
+        check(
+            r#"{"f:a\"b\\c\n\u0008\u2028<&>\u00e9":{}}"#,
+            "{\"f:a\\\"b\\\\c\\n\\u0008\\u2028<&>\u{e9}\":{}}",
+        );
         check(r#"{"v:\"<a>\\n\"":{}}"#, r#"{"v:\"\\u003ca\\u003e\\n\"":{}}"#);
         check(r#"{"k:{\"<\":\"&\"}":{}}"#, r#"{"k:{\"<\":\"\\u0026\"}":{}}"#);
     }
@@ -507,20 +517,40 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_an_error() {
         for text in [
-            "", "{", "[]", "1", r#"{"f:a"}"#, r#"{"f:a":1}"#, r#"{"f:a":{}"#, r#"{"f:a":{}}}"#,
-            r#"{"f":{}}"#, r#"{"fa":{}}"#, r#"{"v:":{}}"#, r#"{"v:x":{}}"#, r#"{"k:1":{}}"#,
-            r#"{"k:{":{}}"#, r#"{"i:a":{}}"#, r#"{"f:a":{}, }"#, r#"{"f:a\"#, r#"{".":}"#, r#"{".":]}"#,
+            "",
+            "{",
+            "[]",
+            "1",
+            r#"{"f:a"}"#,
+            r#"{"f:a":1}"#,
+            r#"{"f:a":{}"#,
+            r#"{"f:a":{}}}"#,
+            r#"{"f":{}}"#,
+            r#"{"fa":{}}"#,
+            r#"{"v:":{}}"#,
+            r#"{"v:x":{}}"#,
+            r#"{"k:1":{}}"#,
+            r#"{"k:{":{}}"#,
+            r#"{"i:a":{}}"#,
+            r#"{"f:a":{}, }"#,
+            r#"{"f:a\"#,
+            r#"{".":}"#,
+            r#"{".":]}"#,
         ] {
             assert!(parse(text).is_err(), "{text}");
         }
         assert!(from_value(&Value::Int(1)).is_err());
         assert!(from_value(&Value::from([("f:a", 1)])).is_err());
-        assert_eq!(parse(r#"{"fa":{}}"#).unwrap_err().to_string(), "parsing key as path element: missing colon: fa");
+        assert_eq!(
+            parse(r#"{"fa":{}}"#).unwrap_err().to_string(),
+            "parsing key as path element: missing colon: fa"
+        );
     }
 
     #[test]
     fn nesting_is_bounded() {
-        let deep = |depth: usize| format!("{}{{}}{}", r#"{"f:a":"#.repeat(depth), "}".repeat(depth));
+        let deep =
+            |depth: usize| format!("{}{{}}{}", r#"{"f:a":"#.repeat(depth), "}".repeat(depth));
         assert!(parse(&deep(500)).is_ok());
         assert!(parse(&deep(600)).is_err());
         assert!(parse(&deep(100_000)).is_err());

@@ -200,8 +200,7 @@ impl<'s> Shape<'s> {
 
     fn of_struct(schema: &'s Schema, id: StructId, is_lenient: bool) -> Shape<'s> {
         let of = schema.get(id);
-        let fields =
-            Fields { is_atomic: of.is_atomic, is_lenient: is_lenient || of.keeps_unknown };
+        let fields = Fields { is_atomic: of.is_atomic, is_lenient: is_lenient || of.keeps_unknown };
         Shape::Struct(schema, of, fields)
     }
 

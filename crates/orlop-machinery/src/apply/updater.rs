@@ -185,8 +185,9 @@ impl<'a> Updater<'a> {
 
     fn changes_in(&self, live: &Value, new: &Value, version: &Str) -> Result<Changes, Failure> {
         let convert = |which: &str, value: &Value| {
-            self.convert_value(value, version)
-                .map_err(|error| Failure::Other(format!("failed to convert {which} object: {error}")))
+            self.convert_value(value, version).map_err(|error| {
+                Failure::Other(format!("failed to convert {which} object: {error}"))
+            })
         };
         let fields = match (convert("old", live)?, convert("new", new)?) {
             (Some((live, shape)), Some((new, _))) => {

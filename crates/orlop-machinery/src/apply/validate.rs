@@ -53,11 +53,11 @@ pub(super) fn validate(
 
 impl fmt::Display for Misfits {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |out: &mut fmt::Formatter<'_>, (path, message): &(String, String)| {
-            match path.as_str() {
-                "" => out.write_str(message),
-                path => write!(out, "{path}: {message}"),
-            }
+        let line = |out: &mut fmt::Formatter<'_>, (path, message): &(String, String)| match path
+            .as_str()
+        {
+            "" => out.write_str(message),
+            path => write!(out, "{path}: {message}"),
         };
         if let [only] = self.list.as_slice() {
             return line(out, only);

@@ -1,10 +1,9 @@
 //! Values without fields: whether they are what a type wants, and the form that an object keeps.
 
 use super::DecodeError;
-use crate::base64;
 use crate::schema::Type;
-use crate::value::{Str, Value};
-use crate::{duration, json, quantity, time};
+use crate::value::Value;
+use crate::{bytes, duration, json, quantity, time};
 
 /// Why a value cannot be of a type.
 #[derive(Debug)]
@@ -101,16 +100,15 @@ fn convert_float(value: &mut Value, number: Option<&str>) -> Result<(), Fault> {
 fn convert_bytes(value: &mut Value) -> Result<(), Fault> {
     match value {
         Value::String(text) => {
-            let canonical = base64::canonicalize(text)
-                .map_err(|error| Fault::Malformed(DecodeError::Base64(error)))?;
-            if let std::borrow::Cow::Owned(canonical) = canonical {
-                *text = Str::from(canonical);
+            if !bytes::is_canonical(text.as_bytes()) {
+                *text = bytes::canonicalize(text)
+                    .map_err(|error| Fault::Malformed(DecodeError::Bytes(error)))?;
             }
             Ok(())
         }
         Value::List(items) => {
-            let bytes: Result<Vec<u8>, Fault> = items.iter().map(to_byte).collect();
-            *value = Value::String(base64::encode(&bytes?));
+            let items: Result<Vec<u8>, Fault> = items.iter().map(to_byte).collect();
+            *value = Value::from(bytes::encode(&items?));
             Ok(())
         }
         value => Err(Fault::of(kind(value))),

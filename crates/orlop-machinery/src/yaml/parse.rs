@@ -7,50 +7,20 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span};
+use granit_parser::{Event, Parser, ScalarStyle, Span};
 
+use super::error::{Stop, YamlError, syntax_error};
 use super::resolve::{self, Resolved};
-use crate::base64;
+use crate::bytes;
 use crate::json::DEPTH_MAX;
 use crate::text::quote;
 use crate::value::{Map, Str, Value};
 
-/// How the complaint about keys that stand twice begins.
-pub(crate) const DUPLICATES_PREFIX: &str = "yaml: unmarshal errors:\n";
-
 /// More nodes, those of aliases counted each time, are refused.
 const NODES_MAX: usize = 4_000_000;
 
-/// Why a text is not YAML, or not YAML that JSON can say.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum YamlError {
-    /// The text is malformed.
-    #[error("yaml: {}{message}", place(*line))]
-    Syntax {
-        /// Where, as Go counts; none when Go does not say.
-        line: Option<usize>,
-        /// What is wrong.
-        message: String,
-    },
-    /// The text is well-formed, but means nothing.
-    #[error("yaml: {0}")]
-    Meaning(String),
-    /// Keys stand twice in their map.
-    #[error("{}", describe_duplicates(.0))]
-    Duplicates(Vec<String>),
-    /// A key cannot become text.
-    #[error("unsupported map key of type: {0}")]
-    Key(String),
-}
-
-fn place(line: Option<usize>) -> String {
-    line.map_or_else(String::new, |line| format!("line {line}: "))
-}
-
-/// The complaint about keys that stand twice, of which there is one line each.
-pub(crate) fn describe_duplicates(lines: &[String]) -> String {
-    format!("{DUPLICATES_PREFIX}  {}", lines.join("\n  "))
-}
+/// So many bytes are read again at most because of lines that are not indented.
+const READ_AGAIN_MAX: usize = 4 << 20;
 
 /// Reads the first document of a text; null when there is none.
 ///
@@ -72,10 +42,10 @@ pub fn parse(text: &[u8]) -> Result<Value, YamlError> {
 ///
 /// As [`parse`], except for keys that stand twice.
 pub fn parse_with_duplicates(text: &[u8]) -> Result<(Value, Vec<String>), YamlError> {
-    let text = read_text(text)?;
-    let mut documents = Documents::new(&text);
-    let value = documents.next_value()?.unwrap_or_default();
-    Ok((value, documents.duplicates))
+    read(text, |mut documents| {
+        let value = documents.next_value()?.unwrap_or_default();
+        Ok((value, documents.duplicates))
+    })
 }
 
 /// Reads all documents of a text that are not empty.
@@ -84,20 +54,48 @@ pub fn parse_with_duplicates(text: &[u8]) -> Result<(Value, Vec<String>), YamlEr
 ///
 /// As [`parse`].
 pub fn parse_all(text: &[u8]) -> Result<Vec<Value>, YamlError> {
-    let text = read_text(text)?;
-    let mut documents = Documents::new(&text);
-    let mut values = Vec::new();
-    while let Some(value) = documents.next_value()? {
-        if !documents.duplicates.is_empty() {
-            return Err(YamlError::Duplicates(documents.duplicates));
+    read(text, |mut documents| {
+        let mut values = Vec::new();
+        while let Some(value) = documents.next_value()? {
+            if !documents.duplicates.is_empty() {
+                return Err(YamlError::Duplicates(documents.duplicates).into());
+            }
+            values.extend(Some(value).filter(|value| !value.is_null()));
         }
-        values.extend(Some(value).filter(|value| !value.is_null()));
+        Ok(values)
+    })
+}
+
+/// Reads a text; again with a line indented, if the scanner minds that it is not and Go does not.
+fn read<T>(text: &[u8], read: impl Fn(Documents<'_>) -> Result<T, Stop>) -> Result<T, YamlError> {
+    let mut text = Cow::Borrowed(read_text(text)?);
+    let mut read_bytes = 0;
+    loop {
+        let line = match read(Documents::new(&text)) {
+            Ok(result) => return Ok(result),
+            Err(Stop::Error(error)) => return Err(error),
+            Err(Stop::NotIndented { line }) => line,
+        };
+        read_bytes += text.len();
+        if read_bytes > READ_AGAIN_MAX {
+            let message = "found too many lines in quotes that are not indented".to_owned();
+            return Err(YamlError::Syntax { line: Some(line), message });
+        }
+        text = Cow::Owned(indent(&text, line));
     }
-    Ok(values)
+}
+
+/// Moves a line of a text in quotes to the right, where spaces mean nothing: further than any
+/// collection that is open.
+fn indent(text: &str, line: usize) -> String {
+    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let (before, after) = text.split_at(start);
+    let width = before.lines().rfind(|line| !line.trim().is_empty()).map_or(1, str::len);
+    format!("{before}{}{after}", " ".repeat(width))
 }
 
 /// The text without its byte order mark. YAML allows few control characters.
-fn read_text(text: &[u8]) -> Result<Cow<'_, str>, YamlError> {
+fn read_text(text: &[u8]) -> Result<&str, YamlError> {
     let refuse = |message: &str| Err(YamlError::Meaning(message.to_owned()));
     let Ok(text) = std::str::from_utf8(text) else {
         return refuse("invalid leading UTF-8 octet");
@@ -111,7 +109,7 @@ fn read_text(text: &[u8]) -> Result<Cow<'_, str>, YamlError> {
     if text.bytes().any(|byte| byte < b' ' || byte >= 0x7f) && !text.chars().all(is_allowed) {
         return refuse("control characters are not allowed");
     }
-    Ok(Cow::Borrowed(text))
+    Ok(text)
 }
 
 /// A place in the arena of a document.
@@ -164,11 +162,11 @@ impl<'a> Documents<'a> {
     }
 
     /// The value of the next document; none at the end.
-    fn next_value(&mut self) -> Result<Option<Value>, YamlError> {
+    fn next_value(&mut self) -> Result<Option<Value>, Stop> {
         let mut builder = Builder { text: self.text, ..Builder::default() };
         loop {
             let Some(event) = self.events.next() else { return Ok(None) };
-            match event.map_err(|error| syntax_error(&error))? {
+            match event.map_err(|error| syntax_error(&error, self.text))? {
                 (Event::StreamEnd, _) => return Ok(None),
                 (Event::DocumentEnd, _) => break,
                 (event, span) => builder.add(event, &span)?,
@@ -199,9 +197,10 @@ impl<'a> Builder<'a> {
             Event::Scalar(text, style, anchor, tag) => {
                 let tag = tag.map(|tag| tag.to_string()).filter(|tag| !tag.is_empty());
                 let is_plain = style == ScalarStyle::Plain;
-                // The tag that says nothing makes even text in quotes say nothing.
-                let is_implicit = tag.as_ref().map_or(is_plain, |tag| tag == "!");
+                let is_implicit = is_plain && tag.is_none();
+                // The tag that says nothing says that it is text.
                 let tag = tag.filter(|tag| tag != "!");
+                let text = self.without_added_break(text, style, span);
                 self.push(Content::Scalar(Scalar { text, tag, is_implicit }), span, anchor);
             }
             Event::SequenceStart(_, anchor, _) => {
@@ -223,9 +222,32 @@ impl<'a> Builder<'a> {
                 self.push(Content::Alias { name, target, is_open: false }, span, 0);
             }
             Event::UnresolvedAlias(name) => return Err(unknown_anchor(&name)),
+            Event::DocumentStart(_, Some(version)) if (version.major, version.minor) != (1, 1) => {
+                let message = "found incompatible YAML document".to_owned();
+                return Err(YamlError::Syntax { line: None, message });
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    /// A block that ends with the text instead of a line ends without a line break: the scanner
+    /// adds one, Go does not.
+    fn without_added_break(
+        &self,
+        text: Cow<'a, str>,
+        style: ScalarStyle,
+        span: &Span,
+    ) -> Cow<'a, str> {
+        let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+        let is_at_end = span.end.byte_offset() == Some(self.text.len());
+        if !is_block || !is_at_end || self.text.ends_with(['\n', '\r']) {
+            return text;
+        }
+        match text.strip_suffix('\n') {
+            Some(stripped) => Cow::Owned(stripped.to_owned()),
+            None => text,
+        }
     }
 
     fn push(&mut self, content: Content<'a>, span: &Span, anchor: usize) -> NodeId {
@@ -254,7 +276,7 @@ fn unknown_anchor(name: &str) -> YamlError {
     YamlError::Meaning(format!("unknown anchor '{name}' referenced"))
 }
 
-fn too_deep() -> YamlError {
+pub(super) fn too_deep() -> YamlError {
     YamlError::Meaning(format!("exceeded max depth of {DEPTH_MAX}"))
 }
 
@@ -277,8 +299,10 @@ enum Key {
     Text(Str),
     Bool(bool),
     Int(i64),
+    Uint(u64),
     /// By its bits.
     Float(u64),
+    Null,
 }
 
 /// A map while it is read.
@@ -312,14 +336,12 @@ impl Reader<'_> {
         if depth > DEPTH_MAX {
             return Err(too_deep());
         }
-        match &mut self.nodes[node].content {
+        match &self.nodes[node].content {
             Content::Scalar(scalar) => scalar_value(scalar),
             Content::List(children) => {
-                let children = std::mem::take(children);
-                let items = children.iter().map(|&child| self.value(child, depth + 1));
-                let items: Result<Vec<Value>, YamlError> = items.collect();
-                self.nodes[node].content = Content::List(children);
-                items.map(Value::List)
+                let children = 0..children.len();
+                let items = children.map(|at| self.value(self.child(node, at), depth + 1));
+                items.collect::<Result<_, _>>().map(Value::List)
             }
             Content::Map(_) => {
                 let mut entries = Entries::default();
@@ -356,17 +378,25 @@ impl Reader<'_> {
 
     /// Reads the entries of a map, perhaps into those of another one that merges it.
     fn map(&mut self, node: NodeId, into: &mut Entries, depth: usize) -> Result<(), YamlError> {
-        let Content::Map(children) = &mut self.nodes[node].content else { return Ok(()) };
-        let children = std::mem::take(children);
-        let result = children.chunks_exact(2).try_for_each(|pair| {
-            if self.is_merge(pair[0]) {
-                self.merge(pair[1], into, depth + 1)
+        let Content::Map(children) = &self.nodes[node].content else { return Ok(()) };
+        for at in (0..children.len()).step_by(2) {
+            let (key, value) = (self.child(node, at), self.child(node, at + 1));
+            if self.is_merge(key) {
+                self.merge(value, into, depth + 1)?;
             } else {
-                self.entry(pair[0], pair[1], into, depth + 1)
+                self.entry(key, value, into, depth + 1)?;
             }
-        });
-        self.nodes[node].content = Content::Map(children);
-        result
+        }
+        Ok(())
+    }
+
+    /// A part of a list or map. They stay in the arena while they are read: an alias among their
+    /// parts may lead back to them.
+    fn child(&self, node: NodeId, at: usize) -> NodeId {
+        match &self.nodes[node].content {
+            Content::List(children) | Content::Map(children) => children[at],
+            Content::Scalar(_) | Content::Alias { .. } => unreachable!("the caller looked"),
+        }
     }
 
     fn entry(
@@ -379,6 +409,9 @@ impl Reader<'_> {
         let key = self.key(key, depth)?;
         let line = self.nodes[value].line;
         let value = self.value(value, depth)?;
+        if let Some(message) = key.refusal(&value) {
+            return Err(YamlError::Json(message));
+        }
         match into.places.get(&key) {
             Some(&place) => {
                 self.duplicates
@@ -491,10 +524,12 @@ fn scalar_value(scalar: &Scalar<'_>) -> Result<Value, YamlError> {
 /// A float on its way through JSON: a whole number has no point there.
 fn float_value(number: f64) -> Result<Value, YamlError> {
     if !number.is_finite() {
-        let text = if number.is_nan() { "NaN" } else { "Inf" };
-        let sign = if number.is_nan() || number < 0.0 { "" } else { "+" };
-        let sign = if number == f64::NEG_INFINITY { "-" } else { sign };
-        return Err(YamlError::Key(format!("json: unsupported value: {sign}{text}")));
+        let text = match number {
+            f64::INFINITY => "+Inf",
+            f64::NEG_INFINITY => "-Inf",
+            _ => "NaN",
+        };
+        return Err(YamlError::Json(format!("json: unsupported value: {text}")));
     }
     let is_whole = number.fract() == 0.0 && (-9.3e18..9.3e18).contains(&number);
     let whole = is_whole.then(|| format!("{number}").parse().ok()).flatten();
@@ -505,7 +540,7 @@ fn scalar_text(scalar: &Scalar<'_>) -> Result<Str, YamlError> {
     if !scalar.tag.as_ref().is_some_and(|tag| resolve::is_binary(tag)) {
         return Ok(Str::new(&scalar.text));
     }
-    let bytes = base64::decode(&scalar.text).map_err(|_| {
+    let bytes = bytes::decode(&scalar.text).map_err(|_| {
         YamlError::Meaning("!!binary value contains invalid base64 data".to_owned())
     })?;
     Ok(Str::from(crate::json::replace_invalid(&bytes)))
@@ -513,12 +548,10 @@ fn scalar_text(scalar: &Scalar<'_>) -> Result<Str, YamlError> {
 
 fn scalar_key(scalar: &Scalar<'_>) -> Result<Key, YamlError> {
     Ok(match resolved(scalar)? {
-        Resolved::Null => return Err(YamlError::Key("%!s(<nil>), key: <nil>".to_owned())),
+        Resolved::Null => Key::Null,
         Resolved::Bool(truth) => Key::Bool(truth),
         Resolved::Int(number) => Key::Int(number),
-        Resolved::Uint(number) => {
-            return Err(YamlError::Key(format!("uint64, key: {number:#x}")));
-        }
+        Resolved::Uint(number) => Key::Uint(number),
         Resolved::Float(number) => Key::Float(number.to_bits()),
         Resolved::Timestamp | Resolved::Text => Key::Text(scalar_text(scalar)?),
     })
@@ -531,8 +564,20 @@ impl Key {
             Key::Text(text) => text.clone(),
             Key::Bool(truth) => Str::new(if *truth { "true" } else { "false" }),
             Key::Int(number) => compact_str::format_compact!("{number}"),
+            Key::Uint(number) => compact_str::format_compact!("{number}"),
+            Key::Null => Str::const_new("null"),
             Key::Float(bits) => Str::from(float_key(f64::from_bits(*bits))),
         }
+    }
+
+    /// Why it cannot be a key in JSON, if it cannot.
+    fn refusal(&self, value: &Value) -> Option<String> {
+        let key = match self {
+            Key::Null => "%!s(<nil>), key: <nil>".to_owned(),
+            Key::Uint(number) => format!("uint64, key: {number:#x}"),
+            _ => return None,
+        };
+        Some(format!("unsupported map key of type: {key}, value: {}", go_syntax(value)))
     }
 
     /// The key as Go shows it.
@@ -574,54 +619,4 @@ fn go_syntax(value: &Value) -> String {
         }
         other => crate::json::to_string(other),
     }
-}
-
-/// An error of the scanner in the words of go-yaml, where both have the same idea of it.
-fn syntax_error(error: &ScanError) -> YamlError {
-    let kind = error.kind();
-    let (message, is_scanner) = match kind {
-        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
-            ("mapping values are not allowed in this context", true)
-        }
-        ErrorKind::MappingKeyNotAllowed => ("mapping keys are not allowed in this context", true),
-        ErrorKind::BlockSequenceEntryNotAllowed => {
-            ("block sequence entries are not allowed in this context", true)
-        }
-        ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
-            ("could not find expected ':'", true)
-        }
-        ErrorKind::UnexpectedCharacter { .. }
-        | ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabInIndentation => ("found character that cannot start any token", true),
-        ErrorKind::UnclosedQuotedScalar => ("found unexpected end of stream", true),
-        ErrorKind::DocumentIndicatorInQuotedScalar => ("found unexpected document indicator", true),
-        ErrorKind::UnknownQuotedScalarEscape => ("found unknown escape character", true),
-        ErrorKind::InvalidQuotedScalarHexEscape => {
-            ("did not find expected hexdecimal number", true)
-        }
-        ErrorKind::MissingAnchorOrAliasName => {
-            ("did not find expected alphabetic or numeric character", true)
-        }
-        ErrorKind::ExpectedBlockMappingKey => ("did not find expected key", false),
-        ErrorKind::ExpectedBlockSequenceEntry => ("did not find expected '-' indicator", false),
-        ErrorKind::ExpectedNodeContent => ("did not find expected node content", false),
-        ErrorKind::ExpectedDocumentStart => ("did not find expected <document start>", false),
-        ErrorKind::UndeclaredTagHandle => ("found undefined tag handle", false),
-        ErrorKind::ExpectedFlowMappingSeparator
-        | ErrorKind::UnexpectedEofFlowMapping
-        | ErrorKind::UnclosedFlowCollection { open: '{' } => {
-            ("did not find expected ',' or '}'", false)
-        }
-        ErrorKind::ExpectedFlowSequenceSeparator
-        | ErrorKind::UnexpectedEofFlowSequence
-        | ErrorKind::UnclosedFlowCollection { .. } => ("did not find expected ',' or ']'", false),
-        ErrorKind::RecursionLimitExceeded => return too_deep(),
-        _ => ("", true),
-    };
-    let message = if message.is_empty() { kind.to_string() } else { message.to_owned() };
-    // Go counts lines from 0, and corrects that for errors of its scanner.
-    let line = error.marker().line().saturating_sub(1);
-    let line = (line > 0).then_some(if is_scanner { line + 1 } else { line });
-    YamlError::Syntax { line, message }
 }
