@@ -16,8 +16,35 @@ pub(crate) struct Messages {
 pub(super) struct Message {
     /// In the order of their numbers.
     pub(super) members: Vec<Member>,
+    /// How each field comes into normal form, by its position.
+    pub(super) rules: Vec<Rule>,
     /// What the struct is when nothing was set, in normal form.
     pub(super) zero: Value,
+}
+
+/// How a field comes into normal form. Small, because every field of every struct that is read is
+/// looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rule {
+    /// What stands there when it was not set.
+    pub(super) unset: Unset,
+    /// When it is left out although it was set.
+    omitted: Omitted,
+}
+
+/// What stands in normal form for a field that was not set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unset {
+    Nothing,
+    Null,
+    Zero,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Omitted {
+    Never,
+    WhenEmpty,
+    WhenZero,
 }
 
 /// What stands at a number of a message.
@@ -37,9 +64,11 @@ pub(super) enum Content {
 
 impl Messages {
     pub(crate) fn new(schema: &Schema) -> Messages {
-        let by_struct = schema
-            .iter()
-            .map(|(_, of)| Message { members: members(&of.fields), zero: Value::Null });
+        let by_struct = schema.iter().map(|(_, of)| Message {
+            members: members(&of.fields),
+            rules: of.fields.iter().map(Rule::of).collect(),
+            zero: Value::Null,
+        });
         let mut messages = Messages { by_struct: by_struct.collect() };
         for (id, _) in schema.iter() {
             messages.fill_zero(schema, id);
@@ -64,27 +93,30 @@ impl Messages {
                 self.fill_zero(schema, *inner);
             }
         }
-        let entries = fields
-            .iter()
-            .filter_map(|field| Some((field.name.clone(), self.finish(field, Value::Null)?)));
+        let entries = fields.iter().filter_map(|field| {
+            let value = self.unset(field, Rule::of(field))?;
+            Some((field.name.clone(), value))
+        });
         let zero = Map::from_unsorted(entries.collect());
         self.by_struct[id.index()].zero = Value::Map(zero);
     }
 
-    /// What of a field stands in normal form, if anything: null is what was not set.
-    pub(super) fn finish(&self, field: &Field, value: Value) -> Option<Value> {
-        if field.is_pointer {
-            return (!value.is_null() || field.omit == Omit::Never).then_some(value);
+    /// Whether a field that was set is left out of normal form.
+    #[inline]
+    pub(super) fn is_omitted(&self, field: &Field, rule: Rule, value: &Value) -> bool {
+        match rule.omitted {
+            Omitted::Never => false,
+            Omitted::WhenEmpty => value.is_empty(),
+            Omitted::WhenZero => *value == self.zero(&field.ty),
         }
-        let is_omitted = match field.omit {
-            Omit::Never => false,
-            Omit::Empty => !is_struct_in_go(&field.ty) && value.is_empty(),
-            Omit::Zero => value.is_null() || value == self.zero(&field.ty),
-        };
-        match value {
-            _ if is_omitted => None,
-            Value::Null => Some(self.zero(&field.ty)),
-            value => Some(value),
+    }
+
+    /// What stands in normal form for a field that was not set, if anything.
+    pub(super) fn unset(&self, field: &Field, rule: Rule) -> Option<Value> {
+        match rule.unset {
+            Unset::Nothing => None,
+            Unset::Null => Some(Value::Null),
+            Unset::Zero => Some(self.zero(&field.ty)),
         }
     }
 
@@ -94,6 +126,25 @@ impl Messages {
             Type::Struct(id) => self.get(*id).zero.clone(),
             ty => ty.zero(),
         }
+    }
+}
+
+impl Rule {
+    pub(super) fn of(field: &Field) -> Rule {
+        let is_struct = is_struct_in_go(&field.ty);
+        let (is_left_out, omitted) = match field.omit {
+            Omit::Never => (false, Omitted::Never),
+            _ if field.is_pointer => (true, Omitted::Never),
+            Omit::Empty if is_struct => (false, Omitted::Never),
+            Omit::Empty => (true, Omitted::WhenEmpty),
+            Omit::Zero => (true, Omitted::WhenZero),
+        };
+        let unset = match is_left_out {
+            true => Unset::Nothing,
+            false if field.is_pointer => Unset::Null,
+            false => Unset::Zero,
+        };
+        Rule { unset, omitted }
     }
 }
 

@@ -3,7 +3,11 @@
 //! Every length is checked against what is there before it is used. The messages of errors are
 //! those of upstream's generated code.
 
+use std::borrow::Cow;
+
 use super::{ProtobufError, wire};
+use crate::text::from_utf8_as_go;
+use crate::value::Str;
 
 /// The part of a message that was not read yet.
 #[derive(Clone, Copy)]
@@ -45,12 +49,17 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn varint(&mut self) -> Result<u64, ProtobufError> {
         // Most numbers and lengths are small.
         if let [byte @ 0..=0x7f, rest @ ..] = self.rest {
             self.rest = rest;
             return Ok(u64::from(*byte));
         }
+        self.long_varint()
+    }
+
+    fn long_varint(&mut self) -> Result<u64, ProtobufError> {
         let mut number = 0;
         for (at, &byte) in self.rest.iter().enumerate().take(10) {
             number |= u64::from(byte & 0x7f) << (7 * at);
@@ -74,6 +83,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Bytes that have their length before them.
+    #[inline]
     pub(super) fn bytes(&mut self) -> Result<&'a [u8], ProtobufError> {
         let len = self.varint()?;
         if len > i64::MAX.unsigned_abs() {
@@ -117,6 +127,15 @@ impl<'a> Reader<'a> {
 
 pub(super) fn malformed(message: impl Into<String>) -> ProtobufError {
     ProtobufError::Malformed { message: message.into() }
+}
+
+/// Bytes as text.
+#[inline]
+pub(super) fn read_text(bytes: &[u8]) -> Str {
+    match from_utf8_as_go(bytes) {
+        Cow::Borrowed(text) => Str::new(text),
+        Cow::Owned(text) => Str::from(text),
+    }
 }
 
 /// The lowest 32 bits as a number, as Go converts.

@@ -47,6 +47,12 @@ impl Map {
         Map { entries }
     }
 
+    /// From entries that are sorted by key, each key once.
+    pub(crate) fn from_sorted(entries: Vec<(Str, Value)>) -> Map {
+        debug_assert!(entries.is_sorted_by(|a, b| a.0 < b.0), "entries come sorted");
+        Map { entries }
+    }
+
     /// How many entries there are.
     #[must_use]
     pub fn len(&self) -> usize {
