@@ -1,8 +1,9 @@
 //! From an object to a message.
 
+use super::envelope;
 use super::message::{Content, Member, Messages};
 use super::writer::Writer;
-use super::{base64, envelope, wire};
+use crate::bytes;
 use crate::duration::Duration;
 use crate::json;
 use crate::schema::{Alternative, Field, List, MapOf, Schema, StructId, Type};
@@ -119,16 +120,12 @@ impl<'a> Encoder<'a> {
             }
             Type::Float64 => {
                 let bits = value.as_float().unwrap_or_default().to_bits();
-                self.writer.bytes(&bits.to_le_bytes());
-                self.writer.tag(number, wire::FIXED64);
+                self.writer.fixed64_field(number, bits);
             }
             Type::String => self.writer.bytes_field(number, value.str().as_bytes()),
             Type::Bytes => {
-                let text = value.str();
-                let size = base64::decoded_len(text);
-                base64::decode(text, self.writer.make_room(size));
-                self.writer.varint(size as u64);
-                self.writer.tag(number, wire::BYTES);
+                let bytes = bytes::decode(value.str()).unwrap_or_default();
+                self.writer.bytes_field(number, &bytes);
             }
             ty => {
                 let len = self.writer.len();
