@@ -125,3 +125,19 @@ fn a_patch_that_changes_what_it_must_not_is_refused() {
     assert_eq!(create(renamed, &name), Err("precondition failed for: map[name:y]".into()));
     assert_eq!(create(renamed, &metadata_name), Ok(r#"{"name":"y"}"#.into()));
 }
+
+#[test]
+fn a_conflict_shows_both_sides() {
+    let (schema, id) = thing();
+    let input = ThreeWay {
+        original: &parse(r#"{"name":"x"}"#),
+        modified: &parse(r#"{"name":"y"}"#),
+        current: &parse(r#"{"name":"z","labels":{"a":"b"}}"#),
+        overwrites: false,
+        preconditions: &[],
+    };
+    let error = create_three_way_merge_patch(&schema, id, &input).unwrap_err();
+    let expect = "patch:\nname: \"y\"\n\nconflicts with changes made from original to current:\n\
+        labels:\n  a: b\nname: z\n\n";
+    assert_eq!(error.to_string(), expect);
+}
