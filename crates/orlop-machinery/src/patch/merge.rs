@@ -11,8 +11,8 @@
 use std::convert::Infallible;
 
 use super::{Precondition, Refusal, entries, go_text, prune_nulls, read_map};
-use crate::json;
 use crate::value::{Map, Value};
+use crate::{json, yaml};
 
 /// Why a merge patch cannot be applied, or made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -32,8 +32,8 @@ pub enum MergePatchError {
     /// The new patch would set and delete the same field.
     #[error(
         "patch:\n{}\nconflicts with changes made from original to current:\n{}\n",
-        json::to_string(patch),
-        json::to_string(changes)
+        yaml::to_string(patch),
+        yaml::to_string(changes)
     )]
     Conflict {
         /// What it would set.

@@ -33,9 +33,9 @@ mod order;
 use self::diff::{DiffOptions, diff_maps};
 use self::lookup::Lookup;
 use super::{Precondition, Refusal, check_map, go_text, read_map};
-use crate::json;
 use crate::schema::{Schema, StructId};
 use crate::value::{Map, Value};
+use crate::yaml;
 
 const DIRECTIVE: &str = "$patch";
 const DELETE: &str = "delete";
@@ -72,8 +72,8 @@ pub enum PatchError {
     /// The new patch would undo what others changed.
     #[error(
         "patch:\n{}\nconflicts with changes made from original to current:\n{}\n",
-        json::to_string(patch),
-        json::to_string(changes)
+        yaml::to_string(patch),
+        yaml::to_string(changes)
     )]
     Conflict {
         /// The new patch.

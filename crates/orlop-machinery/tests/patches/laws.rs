@@ -5,8 +5,6 @@
 //!   added stays.
 //! - No document and no patch makes any of it panic, or take long.
 
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
-
 use std::time::{Duration, Instant};
 
 use orlop_machinery::patch::json::JsonPatch;
@@ -14,15 +12,10 @@ use orlop_machinery::patch::merge;
 use orlop_machinery::patch::strategic::{
     ThreeWay, create_three_way_merge_patch, create_two_way_merge_patch, strategic_merge,
 };
-use orlop_machinery::schema::{self, Schema, StructId};
 use orlop_machinery::{Map, Str, Value, json};
 use proptest::prelude::*;
 
-fn thing() -> (Schema, StructId) {
-    let schema = schema::parse(&[include_str!("strategic_merge/schema.txt")]).unwrap();
-    let id = schema.find("test.Thing").unwrap();
-    (schema, id)
-}
+use super::{parse, thing};
 
 fn word() -> impl Strategy<Value = Value> {
     "[a-d]".prop_map(Value::from)
@@ -394,7 +387,7 @@ fn ten_thousand_operations_are_applied_in_time() {
         _ => format!(r#"{{"op":"replace","path":"/c/{at}","value":"x"}}"#),
     });
     let text = format!("[{}]", operations.collect::<Vec<_>>().join(","));
-    let document = json::parse(br#"{"a":[],"b":0,"c":{}}"#).unwrap();
+    let document = parse(r#"{"a":[],"b":0,"c":{}}"#);
     let result = check_time("the patch", || {
         JsonPatch::parse(text.as_bytes()).unwrap().apply(document).unwrap()
     });
@@ -404,10 +397,8 @@ fn ten_thousand_operations_are_applied_in_time() {
 
 #[test]
 fn deep_documents_are_patched() {
-    let deep = |depth: usize| {
-        let text = format!("{}1{}", r#"{"nested":"#.repeat(depth), "}".repeat(depth));
-        json::parse(text.as_bytes()).unwrap()
-    };
+    let deep =
+        |depth: usize| parse(&format!("{}1{}", r#"{"nested":"#.repeat(depth), "}".repeat(depth)));
     let (schema, id) = thing();
     let (original, modified) = (deep(500), deep(499));
     let patch = create_two_way_merge_patch(&schema, id, &original, &modified, &[]).unwrap();

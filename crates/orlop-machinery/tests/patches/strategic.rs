@@ -1,52 +1,19 @@
-//! Strategic merge patches, held against what upstream does.
-//!
-//! The tables beside this file say what `apimachinery/pkg/util/strategicpatch` of Kubernetes 1.36
-//! makes of a document and a patch, and which patches it makes of documents; their types are in
-//! `schema.txt`. A case is a line that says what it is about and lines of a word and a JSON value.
-
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
+//! Strategic merge patches, held against `apimachinery/pkg/util/strategicpatch`.
 
 use orlop_machinery::patch::strategic::{
     PatchError, ThreeWay, create_three_way_merge_patch, create_two_way_merge_patch, strategic_merge,
 };
 use orlop_machinery::patch::{Precondition, Refusal};
-use orlop_machinery::schema::{self, Schema, StructId};
+use orlop_machinery::schema::{Schema, StructId};
 use orlop_machinery::{Map, Value, json};
 
-fn thing() -> (Schema, StructId) {
-    let schema = schema::parse(&[include_str!("strategic_merge/schema.txt")]).unwrap();
-    let id = schema.find("test.Thing").unwrap();
-    (schema, id)
-}
-
-/// The cases of a table: what each is about, and its values by word.
-fn cases(table: &'static str) -> impl Iterator<Item = (&'static str, Value)> {
-    let is_case = |text: &&str| !text.starts_with('#') && !text.is_empty();
-    table.split("\n\n").filter(is_case).map(|text| {
-        let (about, lines) = text.split_once('\n').unwrap();
-        let values = lines.lines().map(|line| {
-            let (word, value) = line.split_once(' ').unwrap();
-            (word.into(), json::parse(value.as_bytes()).unwrap())
-        });
-        (about, Value::Map(values.collect::<Map>()))
-    })
-}
-
-/// Compares a result with the `word` of the case, or its error with `error`.
-fn check(about: &str, case: &Value, word: &str, found: Result<&Value, &PatchError>) {
-    let found = match found {
-        Ok(value) => json::to_string(value),
-        Err(error) => json::to_string(&error.to_string().into()),
-    };
-    let expect = case.get("error").or(case.get(word)).or(case.get("modified")).unwrap();
-    assert_eq!(found, json::to_string(expect), "{about}: {word}");
-}
+use super::{cases, check, parse, thing};
 
 #[test]
 fn patches_do_what_upstream_does() {
     let (schema, id) = thing();
     let mut count = 0;
-    for (about, case) in cases(include_str!("strategic_merge/apply.txt")) {
+    for (about, case) in cases(include_str!("strategic_apply.txt")) {
         let (original, patch) = (case.at("original").clone(), case.at("patch").clone());
         let found = strategic_merge(&schema, id, original, patch);
         check(about, &case, "result", found.as_ref());
@@ -59,7 +26,7 @@ fn patches_do_what_upstream_does() {
 fn patches_are_what_upstream_makes() {
     let (schema, id) = thing();
     let mut count = 0;
-    for (about, case) in cases(include_str!("strategic_merge/create.txt")) {
+    for (about, case) in cases(include_str!("strategic_create.txt")) {
         let (original, modified) = (case.at("original"), case.at("modified"));
         let patch = match case.get("current") {
             Some(_) => three_way(&schema, id, about, &case),
@@ -69,7 +36,8 @@ fn patches_are_what_upstream_makes() {
         if let Ok(patch) = patch {
             let before = case.get("current").unwrap_or(original).clone();
             let result = strategic_merge(&schema, id, before, patch);
-            check(about, &case, "result", result.as_ref());
+            let word = if case.get("result").is_some() { "result" } else { "modified" };
+            check(about, &case, word, result.as_ref());
         }
         count += 1;
     }
@@ -133,7 +101,6 @@ fn errors_tell_whose_fault_it_is() {
         (r#"{"items":[]}"#, r#"{"items":[{}]}"#, Refusal::Internal),
         (r#"{"x":{}}"#, r#"{"x":{}}"#, Refusal::Internal),
     ] {
-        let parse = |text: &str| json::parse(text.as_bytes()).unwrap();
         let error = strategic_merge(&schema, id, parse(original), parse(patch)).unwrap_err();
         assert_eq!(error.refusal(), expect, "{original} {patch}");
     }
@@ -142,7 +109,6 @@ fn errors_tell_whose_fault_it_is() {
 #[test]
 fn a_patch_that_changes_what_it_must_not_is_refused() {
     let (schema, id) = thing();
-    let parse = |text: &str| json::parse(text.as_bytes()).unwrap();
     let before = parse(r#"{"name":"x","metadata":{"name":"a"}}"#);
     let name = [Precondition::KeyUnchanged("name")];
     let metadata_name = [Precondition::MetadataKeyUnchanged("name")];
@@ -158,4 +124,20 @@ fn a_patch_that_changes_what_it_must_not_is_refused() {
     let renamed = r#"{"name":"y","metadata":{"name":"a"}}"#;
     assert_eq!(create(renamed, &name), Err("precondition failed for: map[name:y]".into()));
     assert_eq!(create(renamed, &metadata_name), Ok(r#"{"name":"y"}"#.into()));
+}
+
+#[test]
+fn a_conflict_shows_both_sides() {
+    let (schema, id) = thing();
+    let input = ThreeWay {
+        original: &parse(r#"{"name":"x"}"#),
+        modified: &parse(r#"{"name":"y"}"#),
+        current: &parse(r#"{"name":"z","labels":{"a":"b"}}"#),
+        overwrites: false,
+        preconditions: &[],
+    };
+    let error = create_three_way_merge_patch(&schema, id, &input).unwrap_err();
+    let expect = "patch:\nname: \"y\"\n\nconflicts with changes made from original to current:\n\
+        labels:\n  a: b\nname: z\n\n";
+    assert_eq!(error.to_string(), expect);
 }
