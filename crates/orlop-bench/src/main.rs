@@ -11,16 +11,19 @@
     reason = "a program for the terminal"
 )]
 
+mod model;
 mod report;
 mod storage;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use mimalloc::MiMalloc;
+use stats_alloc::StatsAlloc;
 
-// The allocator of the product.
+// The allocator of the product, counted.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: &StatsAlloc<MiMalloc> = &StatsAlloc::new(MiMalloc);
 
 #[derive(Parser)]
 #[command(about = "Benchmarks of Orlop against its peers")]
@@ -33,6 +36,8 @@ struct Arguments {
 enum Bench {
     /// The store: a bare log, the embedded engine and etcd on the same disk.
     Storage(Options),
+    /// The object model: what one object costs, beside serde_json on the same text.
+    Model(Options),
     /// Opens the store in a folder and says what that took: the part of `storage` that needs a
     /// process of its own.
     #[command(hide = true)]
@@ -59,6 +64,7 @@ pub(crate) struct Options {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().bench {
         Bench::Storage(options) => storage::run(&options),
+        Bench::Model(options) => model::run(&options),
         Bench::Open { folder } => storage::open_here(&folder),
     }
 }

@@ -5,10 +5,10 @@ mod parse;
 mod print;
 mod scan;
 
-pub(crate) use duplicates::{Paths, push_index, push_key};
-pub(crate) use parse::{DEPTH_MAX, read};
+pub(crate) use duplicates::{Findings, push_index, push_key, shown_path};
+pub(crate) use parse::{DEPTH_MAX, read, to_value};
 pub use parse::{parse, parse_with_duplicates};
 pub(crate) use print::write_string;
 pub use print::{to_string, to_vec, write};
 pub use scan::SyntaxError;
-pub(crate) use scan::{Failure, Scanner};
+pub(crate) use scan::{Failure, Scanner, replace_invalid};

@@ -3,10 +3,13 @@
 //! Everything here is pure: no I/O, no clock, no randomness. Nothing here knows a kind by name.
 
 pub mod apply;
+pub mod base64;
 pub mod bytes;
 pub mod continue_token;
+pub mod decode;
 pub mod defaults;
 pub mod duration;
+pub mod encode;
 pub mod equality;
 pub mod field;
 pub mod field_selector;
@@ -31,6 +34,7 @@ pub mod resource_version;
 pub mod rest_mapping;
 pub mod schema;
 pub mod status;
+pub mod strict;
 pub mod table;
 pub mod text;
 pub mod time;
@@ -38,5 +42,6 @@ pub mod uid;
 pub mod unified_diff;
 pub mod value;
 pub mod version;
+pub mod yaml;
 
 pub use value::{Map, Str, Value};

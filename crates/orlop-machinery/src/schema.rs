@@ -92,6 +92,10 @@ pub struct Extra {
     pub default: Option<Value>,
     /// The only values allowed, where OpenAPI lists them.
     pub choices: Vec<Str>,
+    /// The name of its type in Go, where what it holds does not tell: `v1.PullPolicy`.
+    pub type_name: Str,
+    /// The names of the embedded structs that it stands in, joined with dots: `VolumeSource`.
+    pub embedded: Str,
 }
 
 /// What a value may be.
@@ -310,6 +314,18 @@ impl Field {
     #[must_use]
     pub fn default(&self) -> Option<&Value> {
         self.extra.as_ref()?.default.as_ref()
+    }
+
+    /// The name of its type in Go, where what it holds does not tell; else empty.
+    #[must_use]
+    pub fn type_name(&self) -> &str {
+        self.extra.as_ref().map_or("", |extra| extra.type_name.as_str())
+    }
+
+    /// The embedded structs that it stands in, joined with dots; empty when there is none.
+    #[must_use]
+    pub fn embedded(&self) -> &str {
+        self.extra.as_ref().map_or("", |extra| extra.embedded.as_str())
     }
 
     /// What the field holds in Go when it is not set: null for pointers, lists, maps.

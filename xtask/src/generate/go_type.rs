@@ -80,6 +80,47 @@ impl Resolver<'_> {
         self.named(&package, &name)
     }
 
+    /// The type as Go names it in messages, for a type that stands in `package`; none when the
+    /// table tells it too.
+    pub(super) fn name(&self, package: &str, go: &str) -> Result<Option<String>> {
+        let (name, is_told) = self.spell(package, go.strip_prefix('*').unwrap_or(go))?;
+        Ok((!is_told).then_some(name))
+    }
+
+    /// The name, and whether the table tells it too: structs have their names there, and types that
+    /// stand for a word.
+    fn spell(&self, package: &str, go: &str) -> Result<(String, bool)> {
+        for prefix in ["*", "[]"] {
+            if let Some(inner) = go.strip_prefix(prefix).filter(|inner| *inner != "byte") {
+                let (name, is_told) = self.spell(package, inner)?;
+                return Ok((format!("{prefix}{name}"), is_told));
+            }
+        }
+        if let Some(map) = go.strip_prefix("map[") {
+            let (key, value) = map.split_once(']').context("a map has a key")?;
+            let (key, is_key_told) = self.spell(package, key)?;
+            let (value, is_told) = self.spell(package, value)?;
+            return Ok((format!("map[{key}]{value}"), is_key_told && is_told));
+        }
+        if go == "[]byte" {
+            return Ok((go.to_owned(), true));
+        }
+        let (package, name) = self.locate(package, go)?;
+        if package.is_empty() {
+            return Ok((name, true));
+        }
+        let short = package.rsplit('/').next().unwrap_or_default();
+        // All that this package has is text.
+        let is_word =
+            package != "types" && WORDS.iter().any(|word| word.0 == package && word.1 == name);
+        let is_either =
+            package == API_EXTENSIONS && EITHER.iter().any(|(either, _)| *either == name);
+        let declaration = self.facts.declaration(&package, &name).unwrap_or(&Value::Null);
+        let is_struct =
+            declaration["fields"].is_array() || self.facts.is_empty_struct(&package, &name);
+        Ok((format!("{short}.{name}"), is_word || is_either || is_struct))
+    }
+
     fn named(&mut self, package: &str, name: &str) -> Result<String> {
         let known = WORDS.iter().find(|word| word.0 == package && word.1 == name);
         if let Some((_, _, word)) = known {

@@ -97,25 +97,20 @@ impl StructWriter<'_> {
             write!(self.text, " union={discriminator}:{}", fields.join(","))?;
         }
         self.text.push('\n');
-        self.fields(package, name, "")
+        self.fields(package, name, &Embedding::default())
     }
 
-    /// Writes the fields of a struct; `prefix` is the protobuf number of the message that they
-    /// travel in, with a dot.
-    fn fields(&mut self, package: &str, name: &str, prefix: &str) -> Result<()> {
+    /// Writes the fields of a struct that may be embedded in the one that is written.
+    fn fields(&mut self, package: &str, name: &str, embedding: &Embedding) -> Result<()> {
         let (package, fields) = go_type::fields(&self.resolver, package, name)?;
         for field in fields {
             if field["inline"] == true {
                 let go = field["type"].as_str().context("a field has a type")?;
                 let inner = self.resolver.locate(&package, go)?;
-                // Kind and version travel outside the message.
-                let prefix = match is_type_meta(field) {
-                    true => "-".to_owned(),
-                    false => format!("{prefix}{}.", protobuf_number(field)?),
-                };
-                self.fields(&inner.0, &inner.1, &prefix)?;
+                let embedding = embedding.deeper(field, &inner.1)?;
+                self.fields(&inner.0, &inner.1, &embedding)?;
             } else if field["json"].as_str().is_some_and(|json| json != "-") {
-                let line = self.field(&package, field, prefix);
+                let line = self.field(&package, field, embedding);
                 let line = line.with_context(|| format!("field {}", field["go"]))?;
                 writeln!(self.text, " {line}")?;
             }
@@ -123,11 +118,11 @@ impl StructWriter<'_> {
         Ok(())
     }
 
-    fn field(&mut self, package: &str, field: &Value, prefix: &str) -> Result<String> {
+    fn field(&mut self, package: &str, field: &Value, embedding: &Embedding) -> Result<String> {
         let json = field["json"].as_str().context("a field has a name")?;
         let go = field["type"].as_str().context("a field has a type")?;
         let ty = self.resolver.resolve(package, go)?;
-        let tag = match prefix {
+        let tag = match embedding.prefix.as_str() {
             "-" => "-".to_owned(),
             prefix => match protobuf_number(field)? {
                 "-" => "-".to_owned(),
@@ -146,6 +141,12 @@ impl StructWriter<'_> {
         }
         line.push_str(&identity(field)?);
         line.push_str(&patch(field));
+        if let Some(name) = self.resolver.name(package, go)? {
+            write!(line, " go={name}")?;
+        }
+        if !embedding.names.is_empty() {
+            write!(line, " in={}", embedding.names)?;
+        }
         if let Some(default) = self.default(json, field)? {
             write!(line, " default={default}")?;
         }
@@ -171,6 +172,29 @@ impl StructWriter<'_> {
         }
         serde_json::from_str::<Value>(declared).context("a default is JSON")?;
         Ok(Some(declared.to_owned()))
+    }
+}
+
+/// Where the fields of an embedded struct stand.
+#[derive(Default)]
+struct Embedding {
+    /// The protobuf number of the message that they travel in, with a dot; a dash when they travel
+    /// in none.
+    prefix: String,
+    /// The names of the structs that are embedded, joined with dots.
+    names: String,
+}
+
+impl Embedding {
+    /// The place of the struct of this name that `field` embeds.
+    fn deeper(&self, field: &Value, name: &str) -> Result<Embedding> {
+        // Kind and version travel outside the message, and are read before anything else.
+        if is_type_meta(field) {
+            return Ok(Embedding { prefix: "-".to_owned(), names: String::new() });
+        }
+        let prefix = format!("{}{}.", self.prefix, protobuf_number(field)?);
+        let dot = if self.names.is_empty() { "" } else { "." };
+        Ok(Embedding { prefix, names: format!("{}{dot}{name}", self.names) })
     }
 }
 

@@ -149,3 +149,31 @@ fn validate_node_field_requirement(requirement: &Node<'_>, errors: &mut Errors) 
         validate_text(&value, names::dns_subdomain, errors);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use orlop_machinery::json;
+
+    use super::*;
+
+    #[test]
+    fn a_topology_has_each_key_and_each_value_once() {
+        let check = |text: &str, expect: &str| {
+            let term = json::parse(text.as_bytes()).unwrap();
+            let mut errors = Errors::new();
+            let values = validate_topology_selector_term(&Node::root(&term), &mut errors);
+            assert_eq!(errors.to_string().trim_end(), expect);
+            values.len()
+        };
+        let fine = r#"{"matchLabelExpressions":[{"key":"a","values":["1","2"]},
+            {"key":"b","values":["1"]}]}"#;
+        assert_eq!(check(fine, ""), 2);
+        let twice = r#"{"matchLabelExpressions":[{"key":"a","values":["1","1"]},
+            {"key":"a","values":[]}]}"#;
+        let expect = "matchLabelExpressions[0].values[1]: Duplicate value: \"1\"\n\
+                      matchLabelExpressions[1].values: Required value\n\
+                      matchLabelExpressions[1].key: Duplicate value: \"a\"";
+        assert_eq!(check(twice, expect), 1);
+    }
+}

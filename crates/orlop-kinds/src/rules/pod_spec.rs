@@ -39,6 +39,7 @@ pub(crate) use disabled_fields::drop_disabled_fields;
 pub(crate) use options::PodOptions;
 
 use super::preemption_policy::validate_preemption_policy;
+use super::resource_requirements::validate_overhead;
 use super::scalar::{
     validate_number, validate_optional_text, validate_required_choice, validate_text,
 };
@@ -81,7 +82,8 @@ pub(crate) fn validate_pod_spec(
     host::validate_host_users(spec, options, errors);
     host::validate_hostname_override(spec, errors);
     validate_plain_fields(spec, options, errors);
-    resources::validate_overhead(&spec.at("overhead"), &pod, errors);
+    let (overhead, allow) = (spec.at("overhead"), options.allow_indivisible_huge_pages_values);
+    validate_overhead(&overhead, overhead.path(), allow, errors);
     windows::validate_os(spec, errors);
     scheduling::validate_scheduling_group(&spec.at("schedulingGroup"), errors);
     env::validate_file_key_volumes(spec, errors);
@@ -185,4 +187,113 @@ fn validate_plain_fields(spec: &Node<'_>, options: &PodOptions, errors: &mut Err
         validate_text(&runtime_class, names::dns_subdomain, errors);
     }
     validate_preemption_policy(&spec.at("preemptionPolicy"), errors);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use orlop_machinery::defaults::Defaults;
+    use orlop_machinery::json;
+
+    use super::*;
+    use crate::schema;
+
+    const CONTAINERS: &str = r#""containers":[{"name":"a","image":"a:1"}]"#;
+
+    /// A template with this metadata and this spec besides a container, defaulted.
+    fn template(metadata: &str, spec: &str) -> Value {
+        let comma = if spec.is_empty() { "" } else { "," };
+        let text = format!(r#"{{"metadata":{{{metadata}}},"spec":{{{CONTAINERS}{comma}{spec}}}}}"#);
+        let mut template = json::parse(text.as_bytes()).unwrap();
+        let id = schema().find("io.k8s.api.core.v1.PodTemplateSpec").unwrap();
+        let defaults = Defaults::new(schema(), DEFAULTERS.iter().copied());
+        defaults.set(schema(), id, &mut template);
+        template
+    }
+
+    fn check(metadata: &str, spec: &str, expect: &[&str]) {
+        assert_eq!(errors_of(metadata, spec), expect);
+    }
+
+    fn errors_of(metadata: &str, spec: &str) -> Vec<String> {
+        let template = template(metadata, spec);
+        let id = schema().find("io.k8s.api.core.v1.PodTemplateSpec").unwrap();
+        let mut errors = Errors::new();
+        let node = Node::of(&template, schema(), id);
+        validate_pod_template_spec(&node, &PodOptions::default(), &mut errors);
+        errors.list().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_template_needs_no_name() {
+        check("", "", &[]);
+        check(r#""labels":{"app":"a"}"#, r#""restartPolicy":"OnFailure""#, &[]);
+    }
+
+    #[test]
+    fn labels_and_annotations_of_a_template_are_named_without_metadata() {
+        let annotations = r#""annotations":{"controller.kubernetes.io/pod-deletion-cost":"x"}"#;
+        let cost = "annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: \
+                    \"x\": must be a 32bit integer";
+        check(annotations, "", &[cost]);
+        let label = "labels: Invalid value: \"a/\": name part must be non-empty";
+        let found = errors_of(r#""labels":{"a/":"c"}"#, "");
+        assert_eq!(found[0], label);
+    }
+
+    #[test]
+    fn a_template_has_no_ephemeral_containers() {
+        let spec = r#""ephemeralContainers":[{"name":"b","image":"b"}]"#;
+        let expect = "spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod \
+                      template";
+        check("", spec, &[expect]);
+    }
+
+    #[test]
+    fn a_template_may_leave_out_what_is_set_when_a_pod_is_made() {
+        let containers = |port: &str| {
+            format!(
+                r#""hostNetwork":true,"containers":[{{"name":"a","image":" a","resources":
+                {{"limits":{{"cpu":"1"}}}},"ports":[{{"containerPort":80{port}}}]}}]"#
+            )
+        };
+        check("", &containers(""), &[]);
+        let expect = "spec.containers[0].ports[0].hostPort: Invalid value: 81: must match \
+                      `containerPort` when `hostNetwork` is true";
+        check("", &containers(r#","hostPort":81"#), &[expect]);
+        let template = template("", &containers(""));
+        let container = &template.path(&["spec", "containers"]).list()[0];
+        assert!(container.path(&["resources", "requests"]).is_null());
+        assert!(container.at("ports").list()[0].at("hostPort").is_null());
+        assert!(template.path(&["spec", "enableServiceLinks"]).is_null());
+    }
+
+    #[test]
+    fn a_template_keeps_a_negative_time_to_end() {
+        let template = template("", r#""terminationGracePeriodSeconds":-1"#);
+        assert_eq!(template.path(&["spec", "terminationGracePeriodSeconds"]).int(), -1);
+    }
+
+    #[test]
+    fn a_template_may_have_a_token_without_an_account() {
+        let spec = r#""volumes":[{"name":"t","projected":{"sources":[
+            {"serviceAccountToken":{"path":"t"}}]}}]"#;
+        check("", spec, &[]);
+    }
+
+    #[test]
+    fn profiles_of_a_template_match_its_annotations() {
+        let metadata = r#""annotations":
+            {"container.apparmor.security.beta.kubernetes.io/a":"unconfined"}"#;
+        let spec =
+            |kind: &str| format!(r#""securityContext":{{"appArmorProfile":{{"type":"{kind}"}}}}"#);
+        check(metadata, &spec("Unconfined"), &[]);
+        let expect = "spec.containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor \
+                      type in annotation and field must match";
+        check(metadata, &spec("RuntimeDefault"), &[expect]);
+        let windows = format!(r#"{},"os":{{"name":"windows"}}"#, spec("RuntimeDefault"));
+        let expect =
+            "spec.securityContext.appArmorProfile: Forbidden: cannot be set for a windows pod";
+        check(metadata, &windows, &[expect]);
+    }
 }

@@ -3,7 +3,6 @@
 //! After `SetDefaults_ResourceList` in `pkg/apis/core/v1/defaults.go` and the sums in
 //! `staging/src/k8s.io/component-helpers/resource/helpers.go`.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use orlop_machinery::Value;
@@ -33,54 +32,51 @@ pub(crate) fn text(amount: Quantity) -> Value {
     Value::String(Str::from(amount.to_string()))
 }
 
-/// The amounts of a list.
-pub(crate) fn amounts(list: &Value) -> Amounts<'_> {
-    list.map().iter().map(|(name, amount)| (name, quantity(amount))).collect()
-}
-
-/// Adds each of the others.
-pub(crate) fn add<'a>(sums: &mut Amounts<'a>, others: &Amounts<'a>) {
-    for (&name, &other) in others {
-        sums.entry(name).and_modify(|sum| sum.add(other)).or_insert(other);
-    }
-}
-
-/// Takes each of the others that is greater.
-pub(crate) fn take_greater<'a>(amounts: &mut Amounts<'a>, others: &Amounts<'a>) {
-    for (&name, &other) in others {
-        let amount = amounts.entry(name).or_insert(other);
-        if other.cmp(amount) == Ordering::Greater {
-            *amount = other;
-        }
-    }
-}
-
 /// What the containers of a pod need together of what stands in `field` (`requests` or `limits`)
 /// of their resources: all that run at the same time, or a single init container if that is more.
 ///
-/// An init container runs along with the sidecars that were started before it.
+/// An init container runs along with the sidecars that were started before it. Each amount is
+/// looked at once, however many containers there are.
 pub(crate) fn sum_of_containers<'a>(spec: &'a Value, field: &str) -> Amounts<'a> {
-    let of = |container: &'a Value| amounts(container.path(&["resources", field]));
+    let of = |container: &'a Value| {
+        let amounts = container.path(&["resources", field]).map().iter();
+        amounts.map(|(name, amount)| (name, quantity(amount)))
+    };
     let mut sum = Amounts::new();
-    for container in spec.at("containers").list() {
-        add(&mut sum, &of(container));
+    for (name, amount) in spec.at("containers").list().iter().flat_map(of) {
+        add(&mut sum, name, amount);
     }
     let mut sidecars = Amounts::new();
     let mut greatest = Amounts::new();
     for container in spec.at("initContainers").list() {
-        let own = of(container);
-        if container.at("restartPolicy").str() == "Always" {
-            add(&mut sum, &own);
-            add(&mut sidecars, &own);
-            take_greater(&mut greatest, &sidecars);
-        } else {
-            let mut together = own;
-            add(&mut together, &sidecars);
-            take_greater(&mut greatest, &together);
+        let is_sidecar = container.at("restartPolicy").str() == "Always";
+        for (name, amount) in of(container) {
+            let mut together = amount;
+            if is_sidecar {
+                add(&mut sum, name, amount);
+                together = add(&mut sidecars, name, amount);
+            } else if let Some(beside) = sidecars.get(name) {
+                together.add(*beside);
+            }
+            take_greater(&mut greatest, name, together);
         }
     }
-    take_greater(&mut sum, &greatest);
+    for (name, amount) in greatest {
+        take_greater(&mut sum, name, amount);
+    }
     sum
+}
+
+fn add<'a>(sums: &mut Amounts<'a>, name: &'a str, amount: Quantity) -> Quantity {
+    let sum = sums.entry(name).and_modify(|sum| sum.add(amount)).or_insert(amount);
+    *sum
+}
+
+fn take_greater<'a>(amounts: &mut Amounts<'a>, name: &'a str, other: Quantity) {
+    let amount = amounts.entry(name).or_insert(other);
+    if other > *amount {
+        *amount = other;
+    }
 }
 
 fn round_up(amount: &mut Value) {

@@ -23,6 +23,9 @@ pub(crate) struct Requirements<'a> {
     pub(crate) allow_indivisible_huge_pages: bool,
 }
 
+/// More names would make the text of all errors grow with the square of what was sent.
+const NAMES_SHOWN_MAX: usize = 100;
+
 /// What a list of amounts has in it.
 #[derive(Default)]
 struct Seen {
@@ -60,6 +63,25 @@ pub(crate) fn validate_basic_resource(value: &Node<'_>, errors: &mut Errors) {
     }
 }
 
+/// What a pod costs besides its containers: amounts of resources that containers can have. As
+/// upstream, errors speak of the limits of what `overhead` stands at.
+pub(crate) fn validate_overhead(
+    overhead: &Node<'_>,
+    at: &Path<'_>,
+    allow_indivisible_huge_pages: bool,
+    errors: &mut Errors,
+) {
+    let requirements = Requirements {
+        name_rule: resource_name::validate_container_resource_name,
+        claim_names: &BTreeSet::new(),
+        allow_indivisible_huge_pages,
+    };
+    let limits = Node::new(overhead.value(), at.child("limits"));
+    let mut seen = Seen::default();
+    requirements.validate_limits(&limits, &mut seen, errors);
+    seen.validate(at, errors);
+}
+
 impl Requirements<'_> {
     /// Reports all that is wrong with the limits, requests and claims of a struct.
     pub(crate) fn validate(&self, resources: &Node<'_>, errors: &mut Errors) {
@@ -74,14 +96,6 @@ impl Requirements<'_> {
         }
         seen.validate(resources.path(), errors);
         validate_claims(&resources.at("claims"), self.claim_names, errors);
-    }
-
-    /// Reports all that is wrong with a list of amounts alone, as if it were limits; `at` is what
-    /// it belongs to.
-    pub(crate) fn validate_list(&self, at: &Path<'_>, list: &Node<'_>, errors: &mut Errors) {
-        let mut seen = Seen::default();
-        self.validate_limits(list, &mut seen, errors);
-        seen.validate(at, errors);
     }
 
     fn validate_limits(&self, limits: &Node<'_>, seen: &mut Seen, errors: &mut Errors) {
@@ -185,9 +199,12 @@ fn unknown_claim(
     if pod_claim_names.is_empty() {
         detail += " which is empty";
     } else {
-        let names: Vec<&str> = pod_claim_names.iter().copied().collect();
+        let names: Vec<&str> = pod_claim_names.iter().copied().take(NAMES_SHOWN_MAX).collect();
         detail += ": ";
         detail += &names.join(", ");
+        if pod_claim_names.len() > NAMES_SHOWN_MAX {
+            detail += ", ...";
+        }
     }
     errors.push(FieldError {
         kind: ErrorKind::NotFound,

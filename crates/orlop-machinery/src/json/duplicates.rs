@@ -9,35 +9,34 @@ use std::fmt::Write;
 
 use super::scan::{Failure, Scanner};
 
-/// Upstream keeps no more strict errors than this.
-pub(crate) const PATHS_MAX: usize = 100;
-
 /// The paths of all keys that stand twice, each once, in the order of the text.
 ///
 /// The text has been read before: this relies on its nesting having a bound.
 pub(super) fn find(text: &[u8]) -> Result<Vec<String>, Failure> {
     let mut finder =
-        Finder { scanner: Scanner::new(text), path: String::new(), found: Paths::default() };
+        Finder { scanner: Scanner::new(text), path: String::new(), found: Findings::default() };
     finder.value()?;
     Ok(finder.found.list)
 }
 
-/// Paths in the order in which they were added, each once, not too many.
+/// What strict decoding found, in the order in which it was found: each once, and no more than
+/// upstream keeps.
 #[derive(Default)]
-pub(crate) struct Paths {
+pub(crate) struct Findings {
     pub(crate) list: Vec<String>,
     seen: HashSet<String>,
 }
 
-impl Paths {
-    /// Adds a path that [`push_key`] and [`push_index`] made.
-    pub(crate) fn add(&mut self, path: &str) {
-        if self.list.len() == PATHS_MAX {
-            return;
-        }
-        let path = path.strip_prefix('.').unwrap_or(path).to_owned();
-        if self.seen.insert(path.clone()) {
-            self.list.push(path);
+impl Findings {
+    const MAX: usize = 100;
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() == Self::MAX
+    }
+
+    pub(crate) fn add(&mut self, finding: String) {
+        if !self.is_full() && self.seen.insert(finding.clone()) {
+            self.list.push(finding);
         }
     }
 }
@@ -49,6 +48,11 @@ pub(crate) fn push_key(path: &mut String, key: &str) {
     path.push_str(key);
 }
 
+/// A path that [`push_key`] and [`push_index`] made, as it is shown.
+pub(crate) fn shown_path(path: &str) -> &str {
+    path.strip_prefix('.').unwrap_or(path)
+}
+
 /// Appends an index to a path.
 pub(crate) fn push_index(path: &mut String, index: usize) {
     write!(path, "[{index}]").expect("a string grows");
@@ -57,7 +61,7 @@ pub(crate) fn push_index(path: &mut String, index: usize) {
 struct Finder<'a> {
     scanner: Scanner<'a>,
     path: String,
-    found: Paths,
+    found: Findings,
 }
 
 impl Finder<'_> {
@@ -79,8 +83,8 @@ impl Finder<'_> {
         loop {
             let key = self.scanner.key()?;
             push_key(&mut self.path, &key);
-            if !seen.insert(key) {
-                self.found.add(&self.path);
+            if !seen.insert(key) && !self.found.is_full() {
+                self.found.add(shown_path(&self.path).to_owned());
             }
             self.value()?;
             self.path.truncate(length);

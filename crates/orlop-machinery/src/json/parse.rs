@@ -19,7 +19,7 @@ pub(crate) const DEPTH_MAX: usize = 512;
 ///
 /// When the text is not one JSON value, is nested too deeply, or has a number out of range.
 pub fn parse(text: &[u8]) -> Result<Value, SyntaxError> {
-    Ok(read(text).map_err(|error| *error)?.value)
+    read(text)?.value()
 }
 
 /// Reads one JSON value and says which keys stand more than once in their object.
@@ -31,12 +31,12 @@ pub fn parse(text: &[u8]) -> Result<Value, SyntaxError> {
 ///
 /// As [`parse`].
 pub fn parse_with_duplicates(text: &[u8]) -> Result<(Value, Vec<String>), SyntaxError> {
-    let document = read(text).map_err(|error| *error)?;
+    let document = read(text)?;
     let paths = match document.has_duplicates {
-        true => duplicates::find(text).map_err(|error| *error)?,
+        true => duplicates::find(text)?,
         false => Vec::new(),
     };
-    Ok((document.value, paths))
+    Ok((document.value()?, paths))
 }
 
 /// What a text says, and what was lost on the way.
@@ -46,6 +46,15 @@ pub(crate) struct Document {
     pub(crate) has_duplicates: bool,
     /// Whether some number does not tell how it was written, beyond zeros at its end.
     pub(crate) has_rounded: bool,
+    /// The first number that no float can hold. It is null in the value.
+    out_of_range: Option<Failure>,
+}
+
+impl Document {
+    /// The value, unless it has a number out of range.
+    fn value(self) -> Result<Value, SyntaxError> {
+        self.out_of_range.map_or(Ok(self.value), |error| Err(*error))
+    }
 }
 
 pub(crate) fn read(text: &[u8]) -> Result<Document, Failure> {
@@ -64,12 +73,8 @@ pub(crate) fn read(text: &[u8]) -> Result<Document, Failure> {
         return Err(error);
     }
     parser.scanner.finish()?;
-    // Go looks at the numbers when it knows that the text is JSON.
-    if let Some(error) = parser.out_of_range {
-        return Err(error);
-    }
-    let Parser { has_duplicates, has_rounded, .. } = parser;
-    Ok(Document { value, has_duplicates, has_rounded })
+    let Parser { has_duplicates, has_rounded, out_of_range, .. } = parser;
+    Ok(Document { value, has_duplicates, has_rounded, out_of_range })
 }
 
 struct Parser<'a> {
@@ -82,7 +87,6 @@ struct Parser<'a> {
     items: Vec<Value>,
     has_duplicates: bool,
     has_rounded: bool,
-    /// The first number that no float can hold.
     out_of_range: Option<Failure>,
     /// Where the text stopped being JSON.
     error: Option<Failure>,
@@ -122,7 +126,7 @@ impl Parser<'_> {
             self.out_of_range.get_or_insert(error);
             Value::Null
         });
-        self.has_rounded |= matches!(value, Value::Float(_)) && is_rounded(number);
+        self.has_rounded |= !matches!(value, Value::Int(_)) && is_rounded(number);
         value
     }
 

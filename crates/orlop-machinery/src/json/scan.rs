@@ -19,6 +19,12 @@ pub struct SyntaxError {
 /// A [`SyntaxError`] on its way out: small, so that values travel fast when there is none.
 pub(crate) type Failure = Box<SyntaxError>;
 
+impl From<Failure> for SyntaxError {
+    fn from(failure: Failure) -> SyntaxError {
+        *failure
+    }
+}
+
 /// A place in JSON text.
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
@@ -354,7 +360,7 @@ fn plain_length(text: &[u8]) -> usize {
 }
 
 /// Text with the replacement character for every byte that is not UTF-8, as Go reads it.
-fn replace_invalid(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn replace_invalid(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }

@@ -23,6 +23,8 @@
 //! | `patch=merge`, `patch=merge,retainKeys`, `patch=replace` | strategic merge patch |
 //! | `key=KEY` | merge key of a strategic merge patch |
 //! | `enum=A,B` | the only values allowed |
+//! | `go=TYPE` | its type in Go, where that is a name of its own: `go=v1.PullPolicy` |
+//! | `in=NAME.NAME` | the embedded structs of Go that it stands in |
 //! | `default=JSON` | what a missing field means; the last word of a line |
 //!
 //! A type is `bool`, `int32`, `int64`, `float64`, `string`, `bytes`, `time`, `microtime`,
@@ -203,6 +205,8 @@ impl Parser {
             },
             "patch" => field.patch = patch(value)?,
             "key" => field.merge_key = Str::const_new(value),
+            "go" => field.extra.get_or_insert_default().type_name = Str::const_new(value),
+            "in" => field.extra.get_or_insert_default().embedded = Str::const_new(value),
             "enum" => {
                 let choices = value.split(',').map(Str::const_new).collect();
                 field.extra.get_or_insert_default().choices = choices;

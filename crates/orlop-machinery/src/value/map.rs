@@ -33,9 +33,9 @@ impl Map {
     /// From entries in any order. Of entries with the same key the last one stays.
     #[must_use]
     pub fn from_unsorted(mut entries: Vec<(Str, Value)>) -> Map {
-        if !entries.is_sorted_by(|a, b| compare(&a.0, &b.0).is_lt()) {
+        if !entries.is_sorted_by(|a, b| compare_keys(&a.0, &b.0).is_lt()) {
             // Stable, so that the last of several comes last.
-            entries.sort_by(|a, b| compare(&a.0, &b.0));
+            entries.sort_by(|a, b| compare_keys(&a.0, &b.0));
             entries.dedup_by(|later, earlier| {
                 let same = later.0 == earlier.0;
                 if same {
@@ -154,7 +154,7 @@ impl Map {
 
 /// The order of keys. Most differ in their first byte, which needs no call to find out.
 #[inline]
-fn compare(a: &Str, b: &Str) -> Ordering {
+pub(crate) fn compare_keys(a: &str, b: &str) -> Ordering {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     match a.first().cmp(&b.first()) {
         Ordering::Equal => a.cmp(b),

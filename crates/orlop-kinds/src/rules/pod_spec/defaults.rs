@@ -39,12 +39,9 @@ fn set_pod(pod: &mut Value) {
     drop_init_container_annotations(pod);
     let spec = pod.entry("spec");
     for list in ["containers", "initContainers"] {
-        for container in spec.entry(list).list_mut() {
-            set_requests_from_limits(container);
+        if let Some(containers) = spec.get_mut(list) {
+            containers.list_mut().iter_mut().for_each(set_requests_from_limits);
         }
-    }
-    if spec.at("initContainers").is_null() {
-        spec.remove("initContainers");
     }
     set_pod_level_huge_page_limits(spec);
     set_pod_level_requests(spec);

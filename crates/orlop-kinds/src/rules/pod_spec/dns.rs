@@ -80,3 +80,31 @@ fn validate_searches(searches: &Node<'_>, errors: &mut Errors) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use orlop_machinery::Value;
+    use orlop_machinery::field::Path;
+
+    use super::*;
+
+    #[test]
+    fn searches_are_not_too_long_together() {
+        let check = |names: usize, last: usize, expect: &[&str]| {
+            let name = ["a".repeat(63), "b".repeat(63)].join(".");
+            let mut searches = vec![name; names];
+            searches.push("c".repeat(last));
+            let searches = Value::from(searches);
+            let mut errors = Errors::new();
+            validate_searches(&Node::new(&searches, Path::root()), &mut errors);
+            let found: Vec<&str> =
+                errors.list().iter().map(|error| error.detail.as_str()).collect();
+            assert_eq!(found, expect);
+        };
+        // Each name and the space behind it are 128 bytes.
+        check(15, 63, &[]);
+        let expect =
+            "must not have more than 2048 characters (including spaces) in the search list";
+        check(16, 1, &[expect]);
+    }
+}

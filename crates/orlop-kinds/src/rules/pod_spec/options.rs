@@ -169,3 +169,142 @@ fn has_comparison_operator(spec: &Value) -> bool {
     let mut tolerations = spec.at("tolerations").list().iter();
     tolerations.any(|toleration| matches!(toleration.at("operator").str(), "Lt" | "Gt"))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use orlop_machinery::json;
+
+    use super::*;
+
+    fn check(spec: &str, metadata: &str, expect: PodOptions) {
+        let read = |text: &str| json::parse(text.as_bytes()).unwrap();
+        assert_eq!(PodOptions::from_old(&read(spec), &read(metadata)), expect, "{spec}");
+    }
+
+    fn check_spec(spec: &str, expect: PodOptions) {
+        check(spec, "{}", expect);
+    }
+
+    const NONE: PodOptions = PodOptions {
+        resource_is_pod: false,
+        allow_invalid_deletion_cost: false,
+        allow_invalid_label_value_in_selector: false,
+        allow_invalid_label_value_in_required_node_affinity: false,
+        allow_indivisible_huge_pages_values: false,
+        allow_invalid_topology_spread_label_selector: false,
+        use_legacy_rules_for_match_label_keys: false,
+        allow_non_local_projected_token_path: false,
+        allow_namespaced_sysctls_of_host: false,
+        allow_restart_for_resize_of_init_containers: false,
+        allow_user_namespaces_with_volume_devices: false,
+        allow_user_namespaces_with_host_network: false,
+        allow_toleration_comparison_operators: false,
+        allow_all_se_linux_change_policies: false,
+    };
+
+    #[test]
+    fn a_spec_that_breaks_nothing_lets_nothing_through() {
+        check_spec("{}", NONE);
+        let spec = r#"{"hostUsers":true,"hostNetwork":true,"securityContext":{"sysctls":
+            [{"name":"kernel.shmmax"}]},"tolerations":[{"operator":"Exists"}],"containers":
+            [{"volumeDevices":[{}],"resources":{"limits":{"hugepages-2Mi":"2Mi"}}}]}"#;
+        let metadata = r#"{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"-1"}}"#;
+        check(spec, metadata, NONE);
+        assert!(NONE.of_pod().resource_is_pod);
+    }
+
+    #[test]
+    fn a_cost_of_deletion_that_is_no_number_is_let_through() {
+        let metadata = r#"{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"x"}}"#;
+        check("{}", metadata, PodOptions { allow_invalid_deletion_cost: true, ..NONE });
+    }
+
+    #[test]
+    fn bad_selectors_of_affinity_are_let_through() {
+        let selector = r#"{"matchExpressions":[{"key":"a","operator":"In","values":["b c"]}]}"#;
+        let expect = PodOptions { allow_invalid_label_value_in_selector: true, ..NONE };
+        let required = "requiredDuringSchedulingIgnoredDuringExecution";
+        let preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+        let affinity = |kind: &str, when: &str, what: &str| {
+            format!(r#"{{"affinity":{{"{kind}":{{"{when}":{what}}}}}}}"#)
+        };
+        let term = format!(r#"[{{"labelSelector":{selector}}}]"#);
+        check_spec(&affinity("podAffinity", required, &term), expect);
+        let term = format!(r#"[{{"podAffinityTerm":{{"namespaceSelector":{selector}}}}}]"#);
+        check_spec(&affinity("podAntiAffinity", preferred, &term), expect);
+        let expect =
+            PodOptions { allow_invalid_label_value_in_required_node_affinity: true, ..NONE };
+        let terms = format!(r#"{{"nodeSelectorTerms":[{selector}]}}"#);
+        check_spec(&affinity("nodeAffinity", required, &terms), expect);
+    }
+
+    #[test]
+    fn parts_of_huge_pages_are_let_through() {
+        let expect = PodOptions { allow_indivisible_huge_pages_values: true, ..NONE };
+        check_spec(r#"{"overhead":{"hugepages-2Mi":"3Mi"}}"#, expect);
+        let container = r#"{"resources":{"requests":{"hugepages-2Mi":"3Mi"}}}"#;
+        for list in ["containers", "initContainers", "ephemeralContainers"] {
+            check_spec(&format!(r#"{{"{list}":[{container}]}}"#), expect);
+        }
+    }
+
+    #[test]
+    fn bad_spreads_are_let_through() {
+        check_spec(
+            r#"{"topologySpreadConstraints":[{"labelSelector":{"matchLabels":{"a":"b c"}}}]}"#,
+            PodOptions { allow_invalid_topology_spread_label_selector: true, ..NONE },
+        );
+        check_spec(
+            r#"{"topologySpreadConstraints":[{"matchLabelKeys":["a"]}]}"#,
+            PodOptions { use_legacy_rules_for_match_label_keys: true, ..NONE },
+        );
+    }
+
+    #[test]
+    fn tokens_outside_of_their_volume_are_let_through() {
+        check_spec(
+            r#"{"volumes":[{"projected":{"sources":[{"serviceAccountToken":{"path":"../t"}}]}}]}"#,
+            PodOptions { allow_non_local_projected_token_path: true, ..NONE },
+        );
+    }
+
+    #[test]
+    fn what_does_not_go_with_the_host_is_let_through() {
+        check_spec(
+            r#"{"hostIPC":true,"securityContext":{"sysctls":[{"name":"kernel.shm*"}]}}"#,
+            PodOptions { allow_namespaced_sysctls_of_host: true, ..NONE },
+        );
+        check_spec(
+            r#"{"hostUsers":false,"containers":[{"volumeDevices":[{}]}]}"#,
+            PodOptions { allow_user_namespaces_with_volume_devices: true, ..NONE },
+        );
+        check_spec(
+            r#"{"hostUsers":false,"hostNetwork":true}"#,
+            PodOptions { allow_user_namespaces_with_host_network: true, ..NONE },
+        );
+    }
+
+    #[test]
+    fn what_belongs_to_features_that_are_off_is_let_through() {
+        check_spec(
+            r#"{"tolerations":[{"operator":"Gt"}]}"#,
+            PodOptions { allow_toleration_comparison_operators: true, ..NONE },
+        );
+        check_spec(
+            r#"{"securityContext":{"seLinuxChangePolicy":"MountOption"}}"#,
+            PodOptions { allow_all_se_linux_change_policies: true, ..NONE },
+        );
+    }
+
+    #[test]
+    fn init_containers_that_restart_for_a_resize_are_let_through() {
+        let policy = r#""resizePolicy":[{"restartPolicy":"RestartContainer"}]"#;
+        check_spec(
+            &format!(r#"{{"initContainers":[{{{policy}}}]}}"#),
+            PodOptions { allow_restart_for_resize_of_init_containers: true, ..NONE },
+        );
+        let sidecar = format!(r#"{{"initContainers":[{{"restartPolicy":"Always",{policy}}}]}}"#);
+        check_spec(&sidecar, NONE);
+    }
+}

@@ -1,7 +1,7 @@
 //! What a pod needs as a whole, and which claims it has.
 //!
-//! After `validatePodResources`, `validatePodResourceConsistency`, `validatePodResourceClaims` and
-//! `validateOverhead` in `pkg/apis/core/validation/validation.go`.
+//! After `validatePodResources`, `validatePodResourceConsistency` and `validatePodResourceClaims`
+//! in `pkg/apis/core/validation/validation.go`.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +13,7 @@ use orlop_machinery::node::Node;
 use super::annotations::MIRROR_POD;
 use super::containers::Pod;
 use crate::rules::resource_list::{quantity, sum_of_containers};
-use crate::rules::resource_name::{
-    is_huge_page, validate_container_resource_name, validate_pod_resource_name,
-};
+use crate::rules::resource_name::{is_huge_page, validate_pod_resource_name};
 use crate::rules::resource_requirements::Requirements;
 use crate::rules::scalar::validate_text;
 
@@ -85,17 +83,6 @@ pub(super) fn validate_pod_resources(spec: &Node<'_>, pod: &Pod<'_>, errors: &mu
     validate_sums(spec, "requests", |_| true, errors);
     validate_sums(spec, "limits", is_huge_page, errors);
     validate_container_limits(spec, errors);
-}
-
-/// What the pod costs besides its containers. As upstream, errors speak of limits.
-pub(super) fn validate_overhead(overhead: &Node<'_>, pod: &Pod<'_>, errors: &mut Errors) {
-    let requirements = Requirements {
-        name_rule: validate_container_resource_name,
-        claim_names: &BTreeSet::new(),
-        allow_indivisible_huge_pages: pod.options.allow_indivisible_huge_pages_values,
-    };
-    let limits = Node::new(overhead.value(), overhead.path().child("limits"));
-    requirements.validate_list(overhead.path(), &limits, errors);
 }
 
 /// The pod asks for at least what its containers ask for together.

@@ -106,3 +106,38 @@ fn validate_choice_of_list(list: &Node<'_>, value: &str, allowed: &[&str], error
         errors.not_supported_value(list, value, allowed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use orlop_machinery::Value;
+    use orlop_machinery::field::Path;
+
+    use super::*;
+
+    fn check(rules: usize, exit_codes: usize, expect: &str) {
+        let exit_codes: Value = [
+            ("operator", Value::from("In")),
+            ("values", Value::List(vec![Value::Int(1); exit_codes])),
+        ]
+        .into();
+        let rule: Value = [("action", Value::from("Restart")), ("exitCodes", exit_codes)].into();
+        let container: Value = [
+            ("restartPolicy", Value::from("Never")),
+            ("restartPolicyRules", Value::List(vec![rule; rules])),
+        ]
+        .into();
+        let mut errors = Errors::new();
+        validate_container_restart_policy(&Node::new(&container, Path::root()), &mut errors);
+        assert_eq!(errors.to_string().trim_end(), expect);
+    }
+
+    #[test]
+    fn rules_and_exit_codes_are_not_too_many() {
+        check(20, 1, "");
+        check(21, 1, "restartPolicyRules: Too many: 21: must have at most 20 items");
+        check(1, 255, "");
+        let expect = "restartPolicyRules[0].exitCodes.values: Too many: 256: must have at most 255 \
+                      items";
+        check(1, 256, expect);
+    }
+}

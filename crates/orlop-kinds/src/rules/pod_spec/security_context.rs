@@ -213,11 +213,41 @@ fn validate_privilege_escalation(context: &Node<'_>, errors: &mut Errors) {
         let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
         errors.invalid(context, detail);
     }
-    for capability in context.value().path(&["capabilities", "add"]).list() {
-        if capability.str() == "CAP_SYS_ADMIN" {
-            let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` \
-                          CAP_SYS_ADMIN";
-            errors.invalid(context, detail);
+    let mut added = context.value().path(&["capabilities", "add"]).list().iter();
+    if added.any(|capability| capability.str() == "CAP_SYS_ADMIN") {
+        let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` \
+                      CAP_SYS_ADMIN";
+        errors.invalid(context, detail);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use orlop_machinery::field::Path;
+
+    use super::*;
+
+    #[test]
+    fn names_of_sysctls_have_words_with_dots_or_slashes_between_them() {
+        for name in ["a", "kernel.shm_rmid_forced", "net/ipv4/conf/eth0.1/x", "a-b.c_d"] {
+            assert!(is_sysctl_name(name), "{name}");
         }
+        let long = "a".repeat(SYSCTL_MAX + 1);
+        for name in ["", ".", "a.", ".a", "a..b", "A", "_a", "a-", "a*", &long] {
+            assert!(!is_sysctl_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_app_armor_profiles_are_not_too_long() {
+        let check = |length: usize, expect: &str| {
+            let name = "a".repeat(length);
+            let profile: Value = [("type", "Localhost"), ("localhostProfile", &name)].into();
+            let mut errors = Errors::new();
+            validate_app_armor_profile(&Node::new(&profile, Path::root()), &mut errors);
+            assert_eq!(errors.to_string().trim_end(), expect);
+        };
+        check(4095, "");
+        check(4096, "localhostProfile: Too long: may not be more than 4095 bytes");
     }
 }

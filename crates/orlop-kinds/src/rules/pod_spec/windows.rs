@@ -208,3 +208,49 @@ fn is_dns_name(name: &str) -> bool {
             && label.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use orlop_machinery::Value;
+    use orlop_machinery::field::Path;
+
+    use super::*;
+
+    fn check(field: &str, text: &str, expect: &[&str]) {
+        let options: Value = [(field, text)].into();
+        let mut errors = Errors::new();
+        validate_options(&Node::new(&options, Path::root()), &mut errors);
+        let details: Vec<&str> = errors.list().iter().map(|error| error.detail.as_str()).collect();
+        assert_eq!(details, expect);
+    }
+
+    #[test]
+    fn credentials_are_not_too_large() {
+        check("gmsaCredentialSpec", &"a".repeat(64 * 1024), &[]);
+        let expect = "gmsaCredentialSpec size must be under 64 KiB";
+        check("gmsaCredentialSpec", &"a".repeat(64 * 1024 + 1), &[expect]);
+    }
+
+    #[test]
+    fn names_of_users_are_not_too_long() {
+        check("runAsUserName", &"a".repeat(104), &[]);
+        let user = "runAsUserName's User length must not be longer than 104 characters";
+        check("runAsUserName", &"a".repeat(105), &[user]);
+        let label = "a".repeat(63);
+        let domain = [label.as_str(); 4].join(".");
+        check("runAsUserName", &format!("{domain}\\a"), &[]);
+        let domain = format!("{domain}.a");
+        let expect = "runAsUserName's Domain length must be under 256 characters";
+        check("runAsUserName", &format!("{domain}\\a"), &[expect]);
+    }
+
+    #[test]
+    fn a_net_bios_name_has_up_to_fifteen_letters() {
+        for name in ["a", "NT AUTHORITY", "fifteen letters", "a.b"] {
+            assert!(is_net_bios_name(name), "{name}");
+        }
+        for name in ["", ".a", "sixteen  letters", "a*", "a:b"] {
+            assert!(!is_net_bios_name(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,479 @@
+//! From a value to YAML text.
+//!
+//! After go-yaml's `encode.go` and `emitterc.go`, with the settings of `sigs.k8s.io/yaml`: block
+//! style, lists as deep as their key, lines that break after 80 columns, keys in the order in which
+//! people count (`a2` before `a10`). Text that reads as something else is in quotes.
+//!
+//! Two texts are quoted that upstream leaves bare, because they would not come back: the key `<<`,
+//! and what has one of Unicode's line ends inside.
+
+use std::cmp::Ordering;
+use std::fmt::Write;
+
+use super::resolve::{Resolved, resolve};
+use crate::value::Value;
+
+/// Where lines break, if a space is there.
+const WIDTH: usize = 80;
+
+/// How far each level is moved to the right.
+const INDENT: usize = 2;
+
+/// Keys longer than this need a question mark.
+const KEY_MAX: usize = 128;
+
+/// The value as YAML text, with a line end.
+#[must_use]
+pub fn to_string(value: &Value) -> String {
+    let mut printer = Printer {
+        out: String::with_capacity(256),
+        column: 0,
+        indent: None,
+        is_after_space: true,
+        is_after_indent: true,
+    };
+    printer.node(value, Context::Root);
+    printer.indent = None;
+    printer.new_line();
+    printer.out
+}
+
+/// What a value is part of.
+#[derive(Clone, Copy, PartialEq)]
+enum Context {
+    Root,
+    Item,
+    /// A key that stands before a colon in the same line.
+    SimpleKey,
+    /// Any other key, or a value.
+    Mapping,
+}
+
+struct Printer {
+    out: String,
+    /// How many characters the line has.
+    column: usize,
+    /// The column of the collection that is open; none at the root.
+    indent: Option<usize>,
+    /// Whether nothing has to come between the last character and the next.
+    is_after_space: bool,
+    /// Whether the line has nothing but indentation so far, dashes included.
+    is_after_indent: bool,
+}
+
+impl Printer {
+    fn node(&mut self, value: &Value, context: Context) {
+        match value {
+            Value::Null => self.plain("null", context),
+            Value::Bool(true) => self.plain("true", context),
+            Value::Bool(false) => self.plain("false", context),
+            Value::Int(number) => self.plain(&number.to_string(), context),
+            Value::Float(number) => self.plain(&float(*number), context),
+            Value::String(text) => self.text(text, context),
+            Value::List(items) if items.is_empty() => self.indicator("[]", true, false),
+            Value::Map(map) if map.is_empty() => self.indicator("{}", true, false),
+            Value::List(items) => {
+                // A list is no deeper than its key.
+                let is_flat = context == Context::Mapping && !self.is_after_indent;
+                let before = self.increase_indent(false, is_flat);
+                for item in items {
+                    self.new_line();
+                    self.indicator("-", true, true);
+                    self.node(item, Context::Item);
+                }
+                self.indent = before;
+            }
+            Value::Map(map) => {
+                let before = self.increase_indent(false, false);
+                for (key, value) in sort(map.iter().collect()) {
+                    self.new_line();
+                    self.entry(key, value);
+                }
+                self.indent = before;
+            }
+        }
+    }
+
+    fn entry(&mut self, key: &str, value: &Value) {
+        if key.len() <= KEY_MAX && !key.chars().any(is_break) {
+            self.text(key, Context::SimpleKey);
+            self.indicator(":", false, false);
+        } else {
+            self.indicator("?", true, true);
+            self.text(key, Context::Mapping);
+            self.new_line();
+            self.indicator(":", true, true);
+        }
+        self.node(value, Context::Mapping);
+    }
+
+    /// Text in the first style that keeps it what it is.
+    fn text(&mut self, text: &str, context: Context) {
+        let analysis = Analysis::of(text);
+        let is_key = context == Context::SimpleKey;
+        let before = self.increase_indent(true, false);
+        let is_merge = is_key && text == "<<";
+        let is_text = resolve(text) == Resolved::Text && !is_base_60(text) && !is_merge;
+        if text.contains('\n') {
+            match analysis.allows_block && !is_key {
+                true => self.literal(text),
+                false => self.double_quoted(text, !is_key),
+            }
+        } else if !is_text {
+            self.double_quoted(text, !is_key);
+        } else if analysis.allows_plain {
+            self.write_plain(text, !is_key);
+        } else if analysis.allows_single_quotes {
+            self.single_quoted(text, !is_key);
+        } else {
+            self.double_quoted(text, !is_key);
+        }
+        self.indent = before;
+    }
+
+    /// A word that needs no thought.
+    fn plain(&mut self, text: &str, context: Context) {
+        let before = self.increase_indent(true, false);
+        self.write_plain(text, context != Context::SimpleKey);
+        self.indent = before;
+    }
+
+    /// Goes one level deeper; returns the level before.
+    fn increase_indent(&mut self, is_scalar: bool, is_flat: bool) -> Option<usize> {
+        let before = self.indent;
+        self.indent = Some(match before {
+            None if is_scalar => INDENT,
+            None => 0,
+            Some(indent) if is_flat => indent,
+            Some(indent) => indent + INDENT,
+        });
+        before
+    }
+
+    /// Goes to the column of the collection that is open, in a new line unless this one is fine.
+    fn new_line(&mut self) {
+        let indent = self.indent.unwrap_or(0);
+        let is_past = self.column > indent || self.column == indent && !self.is_after_space;
+        if !self.is_after_indent || is_past {
+            self.line_end();
+        }
+        while self.column < indent {
+            self.put(' ');
+        }
+        self.is_after_space = true;
+        self.is_after_indent = true;
+    }
+
+    fn line_end(&mut self) {
+        self.out.push('\n');
+        self.column = 0;
+    }
+
+    fn put(&mut self, c: char) {
+        self.out.push(c);
+        self.column += 1;
+    }
+
+    fn put_all(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.column += text.chars().count();
+    }
+
+    /// A sign with a meaning. A dash leaves the line one that has nothing but indentation.
+    fn indicator(&mut self, text: &str, needs_space: bool, is_indent: bool) {
+        if needs_space && !self.is_after_space {
+            self.put(' ');
+        }
+        self.put_all(text);
+        self.is_after_space = false;
+        self.is_after_indent &= is_indent;
+    }
+
+    fn write_plain(&mut self, text: &str, may_break: bool) {
+        if !self.is_after_space {
+            self.put(' ');
+        }
+        let mut was_space = false;
+        let mut rest = text.chars();
+        while let Some(c) = rest.next() {
+            let is_last_space = !rest.as_str().starts_with(' ');
+            if c == ' ' && may_break && !was_space && self.column > WIDTH && is_last_space {
+                self.new_line();
+            } else {
+                self.put(c);
+            }
+            was_space = c == ' ';
+            self.is_after_indent &= was_space;
+        }
+        self.is_after_space = false;
+        self.is_after_indent = false;
+    }
+
+    fn single_quoted(&mut self, text: &str, may_break: bool) {
+        self.indicator("'", true, false);
+        let mut was_space = false;
+        let mut rest = text.chars();
+        let mut is_first = true;
+        while let Some(c) = rest.next() {
+            let after = rest.as_str();
+            let is_inside = !is_first && !after.is_empty() && !after.starts_with(' ');
+            if c == ' ' && may_break && !was_space && self.column > WIDTH && is_inside {
+                self.new_line();
+            } else {
+                if c == '\'' {
+                    self.put('\'');
+                }
+                self.put(c);
+            }
+            was_space = c == ' ';
+            is_first = false;
+            self.is_after_indent &= was_space;
+        }
+        self.indicator("'", false, false);
+        self.is_after_indent = false;
+    }
+
+    fn double_quoted(&mut self, text: &str, may_break: bool) {
+        self.indicator("\"", true, false);
+        // As upstream: after a byte order mark at the start nothing is printable any more.
+        let escapes_all = text.starts_with('\u{feff}');
+        let mut was_space = false;
+        let mut is_first = true;
+        let mut rest = text.chars();
+        while let Some(c) = rest.next() {
+            let after = rest.as_str();
+            if escapes_all || !is_printable(c) || is_break(c) || matches!(c, '"' | '\\') {
+                self.put_escaped(c);
+                was_space = false;
+            } else if c == ' ' {
+                let is_inside = !is_first && !after.is_empty();
+                if may_break && !was_space && self.column > WIDTH && is_inside {
+                    self.new_line();
+                    if after.starts_with(' ') {
+                        self.put('\\');
+                    }
+                } else {
+                    self.put(c);
+                }
+                was_space = true;
+            } else {
+                self.put(c);
+                was_space = false;
+            }
+            is_first = false;
+        }
+        self.indicator("\"", false, false);
+        self.is_after_indent = false;
+    }
+
+    fn put_escaped(&mut self, c: char) {
+        let short = match c {
+            '\0' => '0',
+            '\u{7}' => 'a',
+            '\u{8}' => 'b',
+            '\t' => 't',
+            '\n' => 'n',
+            '\u{b}' => 'v',
+            '\u{c}' => 'f',
+            '\r' => 'r',
+            '\u{1b}' => 'e',
+            '"' => '"',
+            '\\' => '\\',
+            '\u{85}' => 'N',
+            '\u{a0}' => '_',
+            '\u{2028}' => 'L',
+            '\u{2029}' => 'P',
+            c => {
+                let text = match u32::from(c) {
+                    code @ ..=0xff => format!("\\x{code:02X}"),
+                    code @ ..=0xffff => format!("\\u{code:04X}"),
+                    code => format!("\\U{code:08X}"),
+                };
+                return self.put_all(&text);
+            }
+        };
+        self.put('\\');
+        self.put(short);
+    }
+
+    /// Lines as they are, below a bar that says how the text starts and ends.
+    fn literal(&mut self, text: &str) {
+        self.indicator("|", true, false);
+        if text.starts_with([' ', '\n']) {
+            self.indicator(&INDENT.to_string(), false, false);
+        }
+        if !text.ends_with('\n') {
+            self.indicator("-", false, false);
+        } else if text == "\n" || text.ends_with("\n\n") {
+            self.indicator("+", false, false);
+        }
+        self.line_end();
+        self.is_after_indent = true;
+        self.is_after_space = true;
+        for line in text.split_inclusive('\n') {
+            let content = line.strip_suffix('\n').unwrap_or(line);
+            if !content.is_empty() {
+                self.new_line();
+                self.put_all(content);
+                self.is_after_indent = false;
+            }
+            if content.len() < line.len() {
+                self.line_end();
+                self.is_after_indent = true;
+            }
+        }
+    }
+}
+
+/// Which styles keep a text what it is.
+struct Analysis {
+    allows_plain: bool,
+    allows_single_quotes: bool,
+    allows_block: bool,
+}
+
+impl Analysis {
+    fn of(text: &str) -> Analysis {
+        let mut has_indicator = text.starts_with("---") || text.starts_with("...");
+        let (mut has_break, mut has_special) = (false, false);
+        let (mut has_break_space, mut has_space_break) = (false, false);
+        let mut before = None;
+        let mut rest = text.chars();
+        while let Some(c) = rest.next() {
+            let is_blank_next = rest.as_str().is_empty() || rest.as_str().starts_with([' ', '\t']);
+            let is_blank_before =
+                before.is_none_or(|c| is_break(c) || matches!(c, ' ' | '\t' | '\0'));
+            has_indicator |= match c {
+                ':' => is_blank_next,
+                '#' => is_blank_before,
+                '-' | '?' => before.is_none() && is_blank_next,
+                ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%'
+                | '@' | '`' => before.is_none(),
+                _ => false,
+            };
+            has_special |= !is_printable(c) || is_break(c) && c != '\n';
+            has_break |= c == '\n';
+            has_break_space |= c == ' ' && before == Some('\n');
+            has_space_break |= c == '\n' && before == Some(' ');
+            before = Some(c);
+        }
+        let has_outer_space = text.starts_with([' ', '\n']) || text.ends_with([' ', '\n']);
+        let is_empty = text.is_empty();
+        let is_odd = has_special || has_space_break;
+        Analysis {
+            allows_plain: !(has_outer_space || has_break || has_indicator || is_odd || is_empty),
+            allows_single_quotes: !(has_break_space || is_odd),
+            allows_block: !(is_odd || text.ends_with(' ') || is_empty),
+        }
+    }
+}
+
+/// Whether a character can stand in a text without an escape.
+fn is_printable(c: char) -> bool {
+    matches!(c,
+        '\n'
+        | ' '..='~'
+        | '\u{a0}'..='\u{d7ff}'
+        | '\u{e000}'..='\u{fefe}'
+        | '\u{ff00}'..='\u{fffd}')
+}
+
+/// Whether a character ends a line.
+fn is_break(c: char) -> bool {
+    matches!(c, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Whether other readers take the text for a number in base 60: `12:30:45`.
+fn is_base_60(text: &str) -> bool {
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let mut parts = whole.split(':');
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    let first = parts.next().unwrap_or_default();
+    let is_first = first.starts_with(|c: char| c.is_ascii_digit()) && is_digits(first);
+    let is_sixtieth = |part: &str| match part.as_bytes() {
+        [low] => low.is_ascii_digit(),
+        [high, low] => (b'0'..=b'5').contains(high) && low.is_ascii_digit(),
+        _ => false,
+    };
+    let mut count = 0;
+    is_first
+        && is_digits(fraction)
+        && parts.all(|part| {
+            count += 1;
+            is_sixtieth(part)
+        })
+        && count > 0
+}
+
+/// A float as Go's `%g` writes it with the digits that it needs.
+fn float(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < 1e21 {
+        // JSON has no point in it, so Go reads it as a whole number where it fits.
+        let text = format!("{number}");
+        let is_whole = text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
+        if is_whole {
+            return if number == 0.0 { "0".to_owned() } else { text };
+        }
+    }
+    general(&format!("{number:e}"))
+}
+
+/// From Rust's form with an exponent to Go's `%g`: plain with an exponent from -4 to 5.
+pub(super) fn general(text: &str) -> String {
+    let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..6).contains(&exponent) {
+        let number: f64 = text.parse().unwrap_or(0.0);
+        return format!("{number}");
+    }
+    let mut out = String::from(digits);
+    let sign = if exponent < 0 { '-' } else { '+' };
+    write!(out, "e{sign}{:02}", exponent.unsigned_abs()).expect("a string grows");
+    out
+}
+
+/// Sorts entries by their keys. The order has circles (`1a`, `2`, `12`), and merging is the way of
+/// sorting that minds least.
+fn sort<'a>(mut entries: Vec<(&'a str, &'a Value)>) -> Vec<(&'a str, &'a Value)> {
+    if entries.is_sorted_by(|a, b| compare_keys(a.0, b.0).is_le()) {
+        return entries;
+    }
+    let right = sort(entries.split_off(entries.len() / 2)).into_iter();
+    let left = sort(entries).into_iter();
+    let mut sorted = Vec::with_capacity(left.len() + right.len());
+    let (mut left, mut right) = (left.peekable(), right.peekable());
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        let next = if compare_keys(a.0, b.0).is_le() { left.next() } else { right.next() };
+        sorted.extend(next);
+    }
+    sorted.extend(left.chain(right));
+    sorted
+}
+
+/// The order of keys: letters after everything else, numbers by their size.
+fn compare_keys(a: &str, b: &str) -> Ordering {
+    let mut pairs = a.char_indices().zip(b.chars());
+    let Some(((at, a_char), b_char)) = pairs.find(|((_, a), b)| a != b) else {
+        return a.len().cmp(&b.len());
+    };
+    match (a_char.is_alphabetic(), b_char.is_alphabetic()) {
+        (true, true) => return a_char.cmp(&b_char),
+        (true, false) => return Ordering::Greater,
+        (false, true) => return Ordering::Less,
+        (false, false) => {}
+    }
+    // A zero counts only after another digit: 1 in front of both makes it count.
+    let mut start = 0;
+    if a_char == '0' || b_char == '0' {
+        let mut digits = a[..at].bytes().rev().take_while(u8::is_ascii_digit);
+        start = i64::from(digits.any(|digit| digit != b'0'));
+    }
+    let number = |text: &str| {
+        let digits = text.bytes().take_while(u8::is_ascii_digit);
+        digits.fold((start, 0), |(number, count), digit| {
+            (number.wrapping_mul(10).wrapping_add(i64::from(digit - b'0')), count + 1)
+        })
+    };
+    number(&a[at..]).cmp(&number(&b[at..])).then(a_char.cmp(&b_char))
+}
