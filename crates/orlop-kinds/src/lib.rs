@@ -20,6 +20,7 @@ mod flowcontrol;
 mod rbac;
 mod rules;
 mod scheduling;
+mod storage;
 
 pub use catalog::catalog;
 pub use schema::schema;

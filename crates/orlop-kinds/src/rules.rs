@@ -1,10 +1,13 @@
 //! Rules that several kinds share. Each stands once, in the file of what it is about.
 
+pub(crate) mod access_mode;
 pub(crate) mod deprecated_node_label;
 pub(crate) mod generation;
 pub(crate) mod image_reference;
 pub(crate) mod local_path;
 pub(crate) mod node_selector;
+pub(crate) mod persistent_volume_claim_spec;
+pub(crate) mod persistent_volume_spec;
 pub(crate) mod pod_spec;
 pub(crate) mod preemption_policy;
 pub(crate) mod resource_list;
