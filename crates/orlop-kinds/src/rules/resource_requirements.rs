@@ -161,26 +161,32 @@ fn validate_request_against_limit(
 
 /// Each claim is one of the pod's, and no request of a claim is referred to twice.
 fn validate_claims(claims: &Node<'_>, pod_claim_names: &BTreeSet<&str>, errors: &mut Errors) {
-    // Claims that are referred to as a whole, and (claim, request) for parts of them.
-    let mut whole: BTreeSet<&str> = BTreeSet::new();
-    let mut parts: BTreeSet<(&str, &str)> = BTreeSet::new();
+    // `claim` for what is referred to as a whole, `claim/request` for a part of it.
+    let mut known: BTreeSet<String> = BTreeSet::new();
     for claim in claims.items() {
-        let (name, part) = (claim.value().at("name").str(), claim.value().at("request").str());
+        let (name, request) = (claim.at("name"), claim.at("request"));
+        let name = name.str();
         if name.is_empty() {
             errors.required(&claim, "");
             continue;
         }
-        if whole.contains(name) {
+        if known.contains(name) {
             errors.duplicate_value(&claim, name);
-        } else if part.is_empty() {
-            for _ in parts.range((name, "")..).take_while(|(known, _)| *known == name) {
+        } else if request.is_empty() {
+            let parts = format!("{name}/");
+            let of_claim = known.range(parts.clone()..).take_while(|key| key.starts_with(&parts));
+            // A name with a slash is said to be wrong elsewhere; it has no parts.
+            for _ in of_claim.filter(|_| !name.contains('/')) {
                 errors.duplicate_value(&claim, name);
             }
-            whole.insert(name);
+            known.insert(name.to_owned());
         } else {
-            validate_text(&claim.at("request"), names::dns_label, errors);
-            if !parts.insert((name, part)) {
-                errors.duplicate_value(&claim, format!("{name}/{part}"));
+            validate_text(&request, names::dns_label, errors);
+            let key = format!("{name}/{}", request.str());
+            if known.contains(&key) {
+                errors.duplicate_value(&claim, key);
+            } else {
+                known.insert(key);
             }
         }
         if !pod_claim_names.contains(name) {

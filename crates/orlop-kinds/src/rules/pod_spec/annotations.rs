@@ -33,7 +33,8 @@ const UNCONFINED: &str = "unconfined";
 const LOCALHOST: &str = "localhost/";
 
 /// The fields of a toleration, as JSON in an annotation may spell them.
-const TOLERATION_FIELDS: [&str; 5] = ["key", "operator", "value", "effect", "tolerationSeconds"];
+const TOLERATION_TEXTS: [&str; 4] = ["key", "operator", "value", "effect"];
+const TOLERATION_SECONDS: &str = "tolerationSeconds";
 
 /// The annotations of a pod or of a template, by themselves and with the containers they name.
 pub(crate) fn validate_pod_annotations(
@@ -109,29 +110,33 @@ fn read_tolerations(text: &str) -> Result<Value, String> {
     tolerations.map(Value::List)
 }
 
-/// Go finds fields whatever the case of their names.
+/// Go finds fields whatever the case of their names. No schema tells what is shown for a text that
+/// is missing, so every text is there.
 fn read_toleration(item: Value) -> Result<Value, String> {
-    let mut toleration = Map::new();
+    let mut toleration = Value::Map(Map::new());
+    for text in TOLERATION_TEXTS {
+        toleration.set(text, "");
+    }
     let fields = match item {
-        Value::Null => return Ok(Value::Map(toleration)),
+        Value::Null => return Ok(toleration),
         Value::Map(fields) => fields,
         _ => return Err("a toleration must be an object".into()),
     };
-    for (name, value) in fields {
-        let known = TOLERATION_FIELDS.into_iter().find(|known| known.eq_ignore_ascii_case(&name));
-        let Some(known) = known else { continue };
-        let is_right = match known {
-            "tolerationSeconds" => value.as_int().is_some(),
-            _ => value.as_str().is_some(),
-        };
-        if !is_right && !value.is_null() {
-            return Err(format!("a toleration has a {known} of a wrong type"));
-        }
-        if !value.is_null() {
-            toleration.insert(known, value);
+    for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_null()) {
+        let is_same = |known: &&str| known.eq_ignore_ascii_case(&name);
+        if let Some(text) = TOLERATION_TEXTS.into_iter().find(is_same) {
+            let Value::String(_) = value else {
+                return Err(format!("the {text} of a toleration must be a string"));
+            };
+            toleration.set(text, value);
+        } else if is_same(&TOLERATION_SECONDS) {
+            let Value::Int(_) = value else {
+                return Err(format!("the {TOLERATION_SECONDS} must be a whole number"));
+            };
+            toleration.set(TOLERATION_SECONDS, value);
         }
     }
-    Ok(Value::Map(toleration))
+    Ok(toleration)
 }
 
 fn validate_seccomp_annotations(annotations: &Node<'_>, errors: &mut Errors) {

@@ -29,7 +29,9 @@ pub(super) fn validate_claims(claims: &Node<'_>, metadata: &Node<'_>, errors: &m
     let mut known = BTreeSet::new();
     for claim in claims.items() {
         if is_mirror {
-            errors.forbidden(&Path::field(""), "static pods do not support resource claims");
+            // Upstream says it of no field at all.
+            let at = Path::root();
+            errors.forbidden(&at.key(""), "static pods do not support resource claims");
             continue;
         }
         let name = claim.at("name");
