@@ -9,14 +9,15 @@ use orlop_machinery::node::Node;
 use orlop_machinery::schema::StructId;
 
 use crate::{
-    apiregistration, authentication, authorization, coordination, core, events, flowcontrol, rbac,
-    scheduling, schema,
+    apiregistration, apps, authentication, authorization, coordination, core, events, flowcontrol,
+    rbac, scheduling, schema,
 };
 
 /// Every group's kinds.
 static GROUPS: &[&[&dyn Kind]] = &[
     core::KINDS,
     apiregistration::KINDS,
+    apps::KINDS,
     authentication::KINDS,
     authorization::KINDS,
     coordination::KINDS,

@@ -7,6 +7,8 @@ kinds![
     limit_range,
     namespace,
     pod,
+    pod_template,
+    replication_controller,
     resource_quota,
     secret,
     service_account,

@@ -11,6 +11,7 @@ pub mod catalog;
 pub mod schema;
 
 mod apiregistration;
+mod apps;
 mod authentication;
 mod authorization;
 mod coordination;
@@ -22,4 +23,5 @@ mod rules;
 mod scheduling;
 
 pub use catalog::catalog;
+pub use rules::scale;
 pub use schema::schema;
