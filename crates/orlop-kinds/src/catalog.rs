@@ -8,9 +8,12 @@ use orlop_machinery::kind::{Kind, Resource};
 use orlop_machinery::node::Node;
 use orlop_machinery::schema::StructId;
 
+use crate::rules::volume;
 use crate::{
     apiregistration, apps, authentication, authorization, coordination, core, events, flowcontrol,
     rbac, scheduling, schema,
+    apiregistration, authentication, authorization, coordination, core, events, flowcontrol, rbac,
+    scheduling, schema, storage,
 };
 
 /// Every group's kinds.
@@ -25,6 +28,7 @@ static GROUPS: &[&[&dyn Kind]] = &[
     flowcontrol::KINDS,
     rbac::KINDS,
     scheduling::KINDS,
+    storage::KINDS,
 ];
 
 /// All built-in kinds.
@@ -54,7 +58,9 @@ impl Catalog {
         let kinds = GROUPS.iter().flat_map(|group| group.iter().copied());
         let entries: Vec<Entry> = kinds.clone().map(Entry::new).collect();
         let own = kinds.flat_map(|kind| kind.defaulters().iter().copied());
-        let defaults = Defaults::new(schema(), own);
+        // Volumes are in pods, in templates of all sorts and in claims: they belong to no kind.
+        let shared = volume::DEFAULTERS.iter().copied();
+        let defaults = Defaults::new(schema(), own.chain(shared));
         Catalog { entries, defaults }
     }
 

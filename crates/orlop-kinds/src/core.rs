@@ -6,6 +6,8 @@ kinds![
     event,
     limit_range,
     namespace,
+    persistent_volume,
+    persistent_volume_claim,
     pod,
     pod_template,
     replication_controller,

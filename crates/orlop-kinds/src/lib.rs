@@ -21,6 +21,7 @@ mod flowcontrol;
 mod rbac;
 mod rules;
 mod scheduling;
+mod storage;
 
 pub use catalog::catalog;
 pub use rules::scale;

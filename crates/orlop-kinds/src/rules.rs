@@ -1,5 +1,6 @@
 //! Rules that several kinds share. Each stands once, in the file of what it is about.
 
+pub(crate) mod access_mode;
 pub(crate) mod deprecated_node_label;
 pub(crate) mod generation;
 pub(crate) mod image_reference;
@@ -7,6 +8,8 @@ pub(crate) mod int_or_percent;
 pub(crate) mod local_path;
 pub(crate) mod meaning;
 pub(crate) mod node_selector;
+pub(crate) mod persistent_volume_claim_spec;
+pub(crate) mod persistent_volume_spec;
 pub(crate) mod pod_spec;
 pub(crate) mod pod_template;
 pub(crate) mod preemption_policy;

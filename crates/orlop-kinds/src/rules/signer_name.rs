@@ -17,7 +17,8 @@ pub(crate) fn validate_signer_name(at: &impl At, name: &str, errors: &mut Errors
     }
     let parts = name.split_once('/').filter(|(_, path)| !path.contains('/'));
     let Some((domain, path)) = parts else {
-        let detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+        let detail =
+            "must be a fully qualified domain and path of the form 'example.com/signer-name'";
         errors.invalid_value(at, name, detail);
         return;
     };
@@ -93,7 +94,10 @@ mod tests {
         let form = "must be a fully qualified domain and path of the form";
         check("example.com", &[&format!("x: Invalid value: \"example.com\": {form}")]);
         check("a.b/c/d", &[&format!("x: Invalid value: \"a.b/c/d\": {form}")]);
-        check("example/signer", &["x: Invalid value: \"example\": should be a domain with at least"]);
+        check(
+            "example/signer",
+            &["x: Invalid value: \"example\": should be a domain with at least"],
+        );
         check(
             "A.B.c/d_e.F",
             &[

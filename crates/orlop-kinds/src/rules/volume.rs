@@ -22,6 +22,7 @@ use orlop_machinery::field::Errors;
 use orlop_machinery::names;
 use orlop_machinery::node::Node;
 use orlop_machinery::text::quote;
+use orlop_machinery::value::Str;
 
 pub(crate) use defaults::DEFAULTERS;
 
@@ -32,14 +33,14 @@ use source::Check::{Always, Plain, Within};
 use source::{Source, validate_one_source};
 
 /// What the rules of a source may need of the pod.
-struct Pod<'a> {
+struct Pod {
     /// Empty when it is not known.
-    name: &'a str,
-    options: &'a PodOptions,
+    name: Str,
+    options: PodOptions,
 }
 
 /// Every kind of volume, in the order in which they are looked at.
-const SOURCES: &[Source<Pod<'_>>] = &[
+const SOURCES: &[Source<Pod>] = &[
     ("emptyDir", Plain(host::validate_empty_dir)),
     ("hostPath", Plain(host::validate_host_path)),
     ("gitRepo", Plain(host::validate_git_repo)),
@@ -70,7 +71,7 @@ const SOURCES: &[Source<Pod<'_>>] = &[
     (
         "projected",
         Within(|volume, pod, errors| {
-            projected::validate_projected(&volume.at("projected"), pod.options, errors);
+            projected::validate_projected(&volume.at("projected"), &pod.options, errors);
         }),
     ),
     ("scaleIO", Plain(driver::validate_scale_io)),
@@ -92,7 +93,7 @@ pub(crate) fn validate_volumes(
     options: &PodOptions,
     errors: &mut Errors,
 ) {
-    let pod = Pod { name: pod_name, options };
+    let pod = Pod { name: Str::new(pod_name), options: *options };
     let all = volumes.value().list();
     let ephemeral = all.iter().filter(|volume| !volume.at("ephemeral").is_null());
     let created: BTreeSet<String> = match pod_name {
@@ -123,7 +124,7 @@ pub(crate) fn validate_volumes(
 }
 
 /// A volume with a claim of its own, which is named after the pod and the volume.
-fn validate_ephemeral(volume: &Node<'_>, pod: &Pod<'_>, errors: &mut Errors) {
+fn validate_ephemeral(volume: &Node<'_>, pod: &Pod, errors: &mut Errors) {
     let ephemeral = volume.at("ephemeral");
     let template = ephemeral.at("volumeClaimTemplate");
     if template.is_set() {

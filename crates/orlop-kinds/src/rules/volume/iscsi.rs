@@ -35,11 +35,7 @@ pub(super) fn validate_name_with_portal(volume: &Node<'_>, errors: &mut Errors) 
 }
 
 /// A disk as a persistent volume.
-pub(crate) fn validate_persistent_iscsi(
-    source: &Node<'_>,
-    volume_name: &str,
-    errors: &mut Errors,
-) {
+pub(crate) fn validate_persistent_iscsi(source: &Node<'_>, volume_name: &str, errors: &mut Errors) {
     require(source, &["targetPortal"], errors);
     if is_name_with_portal_too_long(volume_name, source) {
         let at = source.path().child("targetportal");
@@ -65,8 +61,7 @@ fn validate_target(source: &Node<'_>, wrong_start: &str, errors: &mut Errors) {
     if !(0..=LUN_MAX).contains(&lun.int()) {
         errors.invalid(&lun, names::inclusive_range_error(0, LUN_MAX));
     }
-    let needs_secret =
-        source.at("chapAuthDiscovery").bool() || source.at("chapAuthSession").bool();
+    let needs_secret = source.at("chapAuthDiscovery").bool() || source.at("chapAuthSession").bool();
     if needs_secret && !source.at("secretRef").is_set() {
         errors.required(&source.at("secretRef"), "");
     }

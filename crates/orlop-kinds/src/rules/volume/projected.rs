@@ -37,8 +37,9 @@ struct Projected<'a> {
 /// A volume with several sources. No two of them have the same file, as far as they say it.
 pub(super) fn validate_projected(volume: &Node<'_>, options: &PodOptions, errors: &mut Errors) {
     validate_mode(&volume.at("defaultMode"), errors);
+    let sources = volume.at("sources");
     let mut projected = Projected { volume, paths: BTreeSet::new() };
-    for source in volume.at("sources").items() {
+    for source in sources.items() {
         projected.validate_objects(&source, errors);
         let token = source.at("serviceAccountToken");
         if token.is_set() {
@@ -47,12 +48,12 @@ pub(super) fn validate_projected(volume: &Node<'_>, options: &PodOptions, errors
         let bundle = source.at("clusterTrustBundle");
         if bundle.is_set() {
             validate_trust_bundle_choice(&bundle, errors);
-            projected.validate_trust_bundle_path(&bundle, errors);
+            projected.validate_trust_bundle_path(&source, errors);
         }
         let certificate = source.at("podCertificate");
         if certificate.is_set() {
             validate_pod_certificate(&certificate, errors);
-            projected.validate_pod_certificate_paths(&certificate, errors);
+            projected.validate_pod_certificate_paths(&source, errors);
         }
         if source.value().map().values().filter(|kind| !kind.is_null()).count() > 1 {
             errors.forbidden(&source, "may not specify more than 1 volume type per source");
@@ -102,19 +103,21 @@ impl<'a> Projected<'a> {
         }
     }
 
-    fn validate_trust_bundle_path(&mut self, bundle: &Node<'a>, errors: &mut Errors) {
-        require(bundle, &["path"], errors);
+    fn validate_trust_bundle_path(&mut self, source: &Node<'a>, errors: &mut Errors) {
+        let bundle = source.at("clusterTrustBundle");
+        require(&bundle, &["path"], errors);
         validate_local_non_reserved_path(&bundle.at("path"), errors);
-        let path = bundle.value().at("path").str();
+        let path = source.value().path(&["clusterTrustBundle", "path"]).str();
         if !self.paths.insert(path) {
             errors.invalid_value(self.volume, path, "conflicting duplicate paths");
         }
     }
 
-    fn validate_pod_certificate_paths(&mut self, certificate: &Node<'a>, errors: &mut Errors) {
+    fn validate_pod_certificate_paths(&mut self, source: &Node<'a>, errors: &mut Errors) {
+        let certificate = source.at("podCertificate");
         let fields = ["credentialBundlePath", "keyPath", "certificateChainPath"];
         for field in fields {
-            let path = certificate.value().at(field).str();
+            let path = source.value().path(&["podCertificate", field]).str();
             if !path.is_empty() {
                 validate_local_non_reserved_path(&certificate.at(field), errors);
                 self.note_path(path, path, errors);
@@ -123,7 +126,7 @@ impl<'a> Projected<'a> {
         if fields.iter().all(|field| certificate.at(field).is_empty()) {
             let detail = "specify at least one of credentialBundlePath, keyPath, and \
                           certificateChainPath";
-            errors.required(certificate, detail);
+            errors.required(&certificate, detail);
         }
     }
 
