@@ -10,6 +10,8 @@ use orlop_machinery::schema::StructId;
 
 use crate::rules::volume;
 use crate::{
+    apiregistration, apps, authentication, authorization, coordination, core, events, flowcontrol,
+    rbac, scheduling, schema,
     apiregistration, authentication, authorization, coordination, core, events, flowcontrol, rbac,
     scheduling, schema, storage,
 };
@@ -18,6 +20,7 @@ use crate::{
 static GROUPS: &[&[&dyn Kind]] = &[
     core::KINDS,
     apiregistration::KINDS,
+    apps::KINDS,
     authentication::KINDS,
     authorization::KINDS,
     coordination::KINDS,

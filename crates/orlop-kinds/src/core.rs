@@ -9,6 +9,8 @@ kinds![
     persistent_volume,
     persistent_volume_claim,
     pod,
+    pod_template,
+    replication_controller,
     resource_quota,
     secret,
     service_account,

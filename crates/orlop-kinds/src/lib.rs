@@ -11,6 +11,7 @@ pub mod catalog;
 pub mod schema;
 
 mod apiregistration;
+mod apps;
 mod authentication;
 mod authorization;
 mod coordination;
@@ -23,4 +24,5 @@ mod scheduling;
 mod storage;
 
 pub use catalog::catalog;
+pub use rules::scale;
 pub use schema::schema;

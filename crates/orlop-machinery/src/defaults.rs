@@ -5,7 +5,7 @@
 //! inside it, as upstream's generated code does (`pkg/apis/*/v1/zz_generated.defaults.go`).
 
 use crate::kind::Defaulter;
-use crate::schema::{Schema, Struct, StructId, Type};
+use crate::schema::{Field, Schema, Struct, StructId, Type};
 use crate::value::Value;
 
 /// The defaults of all structs of a schema.
@@ -96,7 +96,11 @@ impl Defaults {
 impl Plan {
     fn of_declared(known: &Struct) -> Plan {
         let fields = known.fields.iter().enumerate();
-        let declared = fields.filter(|(_, field)| field.default().is_some()).map(|(at, _)| at);
+        // A declared zero changes nothing where zero and nothing are the same.
+        let changes = |field: &Field| {
+            field.default().is_some_and(|default| field.is_pointer || !default.is_empty())
+        };
+        let declared = fields.filter(|(_, field)| changes(field)).map(|(at, _)| at);
         Plan { declared: declared.collect(), ..Plan::default() }
     }
 }

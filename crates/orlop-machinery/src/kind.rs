@@ -7,12 +7,15 @@
 mod columns;
 mod resource;
 mod rules;
+mod scale;
 
 pub use columns::{Column, Row, Selectable};
 pub use resource::{Resource, Subresource, Verb};
 pub use rules::{Context, Rules, User};
+pub use scale::{ScalePaths, ScaleSelector};
 
 pub use crate::meta::Scope;
+pub use crate::meta::delete::GarbageCollection;
 
 use crate::names::{self, NameRule};
 use crate::value::Value;
@@ -58,6 +61,16 @@ pub trait Kind: Rules {
     /// How long a deletion waits when the request does not say; none for kinds that are deleted
     /// at once.
     fn grace_period_seconds(&self, _object: &Value) -> Option<i64> {
+        None
+    }
+
+    /// What becomes of dependents when a delete does not say.
+    fn garbage_collection(&self) -> GarbageCollection {
+        GarbageCollection::DeleteDependents
+    }
+
+    /// Where its objects keep what their `scale` shows; none for kinds without one.
+    fn scale_paths(&self) -> Option<ScalePaths<'_>> {
         None
     }
 

@@ -11,7 +11,18 @@ pub(crate) fn start(object: &mut Value) {
 /// generic rules have made the old one.
 pub(crate) fn count_change(new: &mut Value, old: &Value, fields: &[&str]) {
     if fields.iter().any(|field| new.at(field) != old.at(field)) {
-        let before = old.path(&["metadata", "generation"]).int();
-        new.entry("metadata").set("generation", before.saturating_add(1));
+        count(new, old);
     }
+}
+
+/// One more than before.
+pub(crate) fn count(new: &mut Value, old: &Value) {
+    let before = old.path(&["metadata", "generation"]).int();
+    new.entry("metadata").set("generation", before.saturating_add(1));
+}
+
+/// Whether something changed that counts.
+pub(crate) fn differs(new: &Value, old: &Value) -> bool {
+    let path = ["metadata", "generation"];
+    new.path(&path).int() != old.path(&path).int()
 }
