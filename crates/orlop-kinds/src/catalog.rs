@@ -9,26 +9,21 @@ use orlop_machinery::node::Node;
 use orlop_machinery::schema::StructId;
 
 use crate::rules::volume;
-use crate::{
-    apiregistration, apps, authentication, authorization, coordination, core, events, flowcontrol,
-    rbac, scheduling, schema,
-    apiregistration, authentication, authorization, coordination, core, events, flowcontrol, rbac,
-    scheduling, schema, storage,
-};
+use crate::schema;
 
 /// Every group's kinds.
 static GROUPS: &[&[&dyn Kind]] = &[
-    core::KINDS,
-    apiregistration::KINDS,
-    apps::KINDS,
-    authentication::KINDS,
-    authorization::KINDS,
-    coordination::KINDS,
-    events::KINDS,
-    flowcontrol::KINDS,
-    rbac::KINDS,
-    scheduling::KINDS,
-    storage::KINDS,
+    crate::core::KINDS,
+    crate::apiregistration::KINDS,
+    crate::apps::KINDS,
+    crate::authentication::KINDS,
+    crate::authorization::KINDS,
+    crate::coordination::KINDS,
+    crate::events::KINDS,
+    crate::flowcontrol::KINDS,
+    crate::rbac::KINDS,
+    crate::scheduling::KINDS,
+    crate::storage::KINDS,
 ];
 
 /// All built-in kinds.
