@@ -293,7 +293,7 @@ fn validate_node_affinity_update(new_spec: &Value, old_spec: &Value, errors: &mu
     }
     let new = new_spec.at("nodeAffinity");
     rename_labels(&mut old, new);
-    if !meta::is_semantically_equal(new, &old) {
+    if !orlop_machinery::equality::equal_without_schema(new, &old) {
         let detail =
             format!("{}, except for updating from beta label to GA", meta::FIELD_IMMUTABLE);
         errors.invalid_value(&Path::field("nodeAffinity"), new.clone(), detail);

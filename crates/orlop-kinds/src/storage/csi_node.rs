@@ -114,7 +114,7 @@ fn validate_driver_update(drivers: &Node<'_>, (new, old): (&Value, &Value), erro
         driver
     };
     let (new, old) = (without_count(new), without_count(old));
-    if !meta::is_semantically_equal(&new, &old) {
+    if !orlop_machinery::equality::equal_without_schema(&new, &old) {
         errors.invalid_value(drivers, new, meta::FIELD_IMMUTABLE);
     }
 }

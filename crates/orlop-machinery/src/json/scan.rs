@@ -21,6 +21,12 @@ pub struct SyntaxError {
 /// A [`SyntaxError`] on its way out: small, so that values travel fast when there is none.
 pub(crate) type Failure = Box<SyntaxError>;
 
+impl From<Failure> for SyntaxError {
+    fn from(failure: Failure) -> SyntaxError {
+        *failure
+    }
+}
+
 /// A place in JSON text.
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
