@@ -21,6 +21,7 @@ static GROUPS: &[&[&dyn Kind]] = &[
     crate::coordination::KINDS,
     crate::events::KINDS,
     crate::flowcontrol::KINDS,
+    crate::networking::KINDS,
     crate::rbac::KINDS,
     crate::scheduling::KINDS,
     crate::storage::KINDS,

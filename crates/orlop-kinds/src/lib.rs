@@ -18,6 +18,7 @@ mod coordination;
 mod core;
 mod events;
 mod flowcontrol;
+mod networking;
 mod rbac;
 mod rules;
 mod scheduling;

@@ -41,3 +41,19 @@ pub(crate) fn clear_struct(object: &mut Value, struct_name: &str) {
     let status: Map = always.map(|field| (field.name.clone(), field.zero())).collect();
     object.set("status", status);
 }
+
+/// Puts back what of the metadata a write of the status may not change.
+pub(crate) fn keep_common_metadata(new: &mut Value, old: &Value) {
+    let fields = [
+        "deletionTimestamp",
+        "generation",
+        "selfLink",
+        "labels",
+        "annotations",
+        "finalizers",
+        "ownerReferences",
+    ];
+    for field in fields {
+        keep(new.entry("metadata"), old.at("metadata"), field);
+    }
+}

@@ -40,6 +40,25 @@ pub struct Cidr {
     written: WrittenCidr,
 }
 
+impl Cidr {
+    /// Whether an address is in the network.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let (network, address, bits) = match (self.network, address) {
+            (IpAddr::V4(network), IpAddr::V4(address)) => {
+                (network.to_bits().into(), u128::from(address.to_bits()), 32)
+            }
+            (IpAddr::V6(network), IpAddr::V6(address)) => {
+                (network.to_bits(), address.to_bits(), 128)
+            }
+            _ => return false,
+        };
+        let host_bits = u32::from(bits - self.length.min(bits));
+        let shift = |bits: u128| bits.checked_shr(host_bits).unwrap_or(0);
+        shift(network) == shift(address)
+    }
+}
+
 /// How a network was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct WrittenCidr {
