@@ -276,8 +276,8 @@ mod tests {
 
     #[test]
     fn a_template_may_have_a_token_without_an_account() {
-        let spec = r#""volumes":[{"name":"t","projected":{"sources":[
-            {"serviceAccountToken":{"path":"t"}}]}}]"#;
+        let spec = r#""volumes":[{"name":"t","projected":{"defaultMode":420,"sources":[
+            {"serviceAccountToken":{"path":"t","expirationSeconds":3600}}]}}]"#;
         check("", spec, &[]);
     }
 
