@@ -8,10 +8,13 @@ use std::cmp::Ordering;
 
 use crate::json;
 use crate::schema::{Field, Schema, StructId, Type};
-use crate::value::{Map, Value, compare_keys};
+use crate::value::{Map, Str, Value, compare_keys};
 
 /// Structs with more fields than this need an allocation.
 const FIELDS_MAX: usize = 64;
+
+/// The place of a field that is not there.
+const NONE: u16 = u16::MAX;
 
 /// The object as JSON text.
 #[must_use]
@@ -32,21 +35,22 @@ pub fn write(schema: &Schema, id: StructId, object: &Value, out: &mut Vec<u8>) {
 /// Both the fields and the entries are sorted by name: a merge finds which entry is which field.
 fn write_struct(schema: &Schema, id: StructId, map: &Map, out: &mut Vec<u8>) {
     let info = schema.get(id);
-    let (mut few, mut many) = ([None; FIELDS_MAX], Vec::new());
-    let places: &mut [Option<&Value>] = match few.get_mut(..info.fields.len()) {
+    let entries = map.entries();
+    let (mut few, mut many) = ([NONE; FIELDS_MAX], Vec::new());
+    let places: &mut [u16] = match few.get_mut(..info.fields.len()) {
         Some(few) => few,
         None => {
-            many.resize(info.fields.len(), None);
+            many.resize(info.fields.len(), NONE);
             &mut many
         }
     };
-    let rest = match_fields(&info.fields, map, places);
+    let rest = match_fields(&info.fields, entries, places);
     let mut writer = Writer { schema, out, is_first: true };
     writer.out.push(b'{');
     for &at in &info.order {
         let at = usize::from(at);
-        if let Some(value) = places[at] {
-            writer.key(&info.fields[at].name);
+        if let Some((key, value)) = entries.get(usize::from(places[at])) {
+            writer.key(key);
             writer.value(&info.fields[at].ty, value);
         }
     }
@@ -59,11 +63,11 @@ fn write_struct(schema: &Schema, id: StructId, map: &Map, out: &mut Vec<u8>) {
     writer.out.push(b'}');
 }
 
-/// Puts the values of fields to their places; returns how many entries are no fields.
-fn match_fields<'a>(fields: &[Field], map: &'a Map, places: &mut [Option<&'a Value>]) -> usize {
+/// Notes which entry each field is; returns how many entries are no fields.
+fn match_fields(fields: &[Field], entries: &[(Str, Value)], places: &mut [u16]) -> usize {
     let mut next = 0;
     let mut rest = 0;
-    for (key, value) in map.entries() {
+    for ((key, _), place) in entries.iter().zip(0..) {
         let order = loop {
             match fields.get(next).map(|field| compare_keys(&field.name, key)) {
                 Some(Ordering::Less) => next += 1,
@@ -71,7 +75,7 @@ fn match_fields<'a>(fields: &[Field], map: &'a Map, places: &mut [Option<&'a Val
             }
         };
         if order == Some(Ordering::Equal) {
-            places[next] = Some(value);
+            places[next] = place;
             next += 1;
         } else {
             rest += 1;

@@ -102,26 +102,42 @@ pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Whether a byte may have to be written in another way.
-const fn is_special(byte: u8) -> bool {
-    matches!(byte, 0..=0x1f | b'"' | b'\\' | b'<' | b'>' | b'&' | 0xe2)
-}
-
-/// How many bytes at least can be written as they are. Whole chunks are looked at without a branch,
-/// which compilers turn into vector instructions.
+/// How many bytes at least can be written as they are: up to the first word of eight bytes that may
+/// have one that cannot.
 #[inline]
 fn plain_length(bytes: &[u8]) -> usize {
-    const SIZE: usize = 16;
-    let chunks = bytes.chunks_exact(SIZE);
-    let rest = chunks.remainder();
-    let plain = chunks
-        .take_while(|chunk| !chunk.iter().fold(false, |found, &byte| found | is_special(byte)))
-        .count()
-        * SIZE;
-    if plain + rest.len() < bytes.len() {
-        return plain;
+    let mut length = 0;
+    while let Some(word) = bytes[length..].first_chunk() {
+        if has_special(*word) {
+            return length;
+        }
+        length += 8;
     }
-    plain + rest.iter().take_while(|&&byte| !is_special(byte)).count()
+    // The last word overlaps the one before; texts shorter than a word are filled up.
+    let last = bytes.last_chunk().copied().unwrap_or_else(|| {
+        let mut word = [b' '; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        word
+    });
+    if has_special(last) { length } else { bytes.len() }
+}
+
+/// Whether one of eight bytes may have to be written in another way. A byte is equal to a sign if
+/// the difference is zero; one is below a bound if subtracting the bound borrows. Signs that differ
+/// in one bit are looked for together.
+#[inline]
+fn has_special(word: [u8; 8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHEST: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_ne_bytes(word);
+    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word;
+    let equal = |word: u64, sign: u8| below(word ^ (ONES * u64::from(sign)), 1);
+    let found = below(word, 0x20)
+        | equal(word | ONES * 4, b'"' | b'&')
+        | equal(word | ONES * 2, b'<' | b'>')
+        | equal(word, b'\\')
+        | equal(word, 0xe2);
+    found & HIGHEST != 0
 }
 
 #[cold]
