@@ -11,4 +11,4 @@ pub use parse::{parse, parse_with_duplicates};
 pub(crate) use print::write_string;
 pub use print::{to_string, to_vec, write};
 pub use scan::SyntaxError;
-pub(crate) use scan::{Failure, Scanner, replace_invalid};
+pub(crate) use scan::{Failure, Scanner};

@@ -23,7 +23,6 @@
 //! A message whose struct has no protobuf numbers (`Table`) is empty; whether a kind may be asked
 //! for in protobuf is for the caller to know.
 
-mod base64;
 mod decode;
 mod encode;
 mod envelope;

@@ -1,8 +1,7 @@
 //! Text as Go writes it.
 
+use std::borrow::Cow;
 use std::fmt::Write;
-
-use crate::value::Str;
 
 /// Quotes text as Go's `%q` does: what error messages show.
 ///
@@ -57,25 +56,24 @@ pub fn quote_bytes(text: &str) -> String {
     out
 }
 
-/// Text from bytes that should be UTF-8. As in Go's JSON, each byte that is not becomes the
+/// Text from bytes that should be UTF-8. As Go reads JSON, each byte that is not becomes the
 /// replacement character.
-#[must_use]
 #[inline]
-pub(crate) fn from_utf8_as_go(bytes: &[u8]) -> Str {
+pub(crate) fn from_utf8_as_go(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => Str::new(text),
-        Err(_) => replace_bad_bytes(bytes),
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(replace_invalid(bytes)),
     }
 }
 
 #[cold]
-fn replace_bad_bytes(bytes: &[u8]) -> Str {
-    let mut out = Str::with_capacity(bytes.len() + 16);
+fn replace_invalid(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() + 8);
     for chunk in bytes.utf8_chunks() {
-        out.push_str(chunk.valid());
-        out.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
     }
-    out
+    text
 }
 
 /// Whether text shows the character as it is: Go's `unicode.IsPrint`, which is letters, marks,

@@ -186,12 +186,21 @@ impl fmt::Display for MicroTime {
 fn write_seconds(seconds: i64, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     let (year, month, day) = calendar::date_of(seconds.div_euclid(calendar::DAY_SECONDS));
     let second = seconds.rem_euclid(calendar::DAY_SECONDS);
-    if year < 0 {
-        out.write_str("-")?;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    if !(0..=9999).contains(&year) {
+        let sign = if year < 0 { "-" } else { "" };
+        write!(out, "{sign}{:04}-{month:02}-{day:02}T", year.unsigned_abs())?;
+        return write!(out, "{hour:02}:{minute:02}:{second:02}");
     }
-    let (hour, minute) = (second / 3600, second / 60 % 60);
-    write!(out, "{:04}-{month:02}-{day:02}T", year.unsigned_abs())?;
-    write!(out, "{hour:02}:{minute:02}:{:02}", second % 60)
+    // Every object has times, and writing each number on its own takes five times as long.
+    let mut text = *b"0000-00-00T00:00:00";
+    let pairs = [year / 100, year % 100, month, day, hour, minute, second];
+    for (pair, at) in pairs.into_iter().zip([0, 2, 5, 8, 11, 14, 17]) {
+        let pair = u8::try_from(pair).expect("below a hundred");
+        text[at] += pair / 10;
+        text[at + 1] += pair % 10;
+    }
+    out.write_str(std::str::from_utf8(&text).expect("digits are ASCII"))
 }
 
 impl Add<Duration> for Time {

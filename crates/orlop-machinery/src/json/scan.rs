@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::text::from_utf8_as_go;
+
 /// Why a text is not JSON.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -136,7 +138,7 @@ impl<'a> Scanner<'a> {
         self.at += 1;
         Ok(match self.utf8 {
             Some(text) => Cow::Borrowed(&text[start..end]),
-            None => replace_invalid(&self.text[start..end]),
+            None => from_utf8_as_go(&self.text[start..end]),
         })
     }
 
@@ -158,7 +160,7 @@ impl<'a> Scanner<'a> {
         self.at += 1;
         Ok(Cow::Owned(match String::from_utf8(out) {
             Ok(text) => text,
-            Err(error) => replace_invalid(error.as_bytes()).into_owned(),
+            Err(error) => from_utf8_as_go(error.as_bytes()).into_owned(),
         }))
     }
 
@@ -357,19 +359,6 @@ fn plain_length(text: &[u8]) -> usize {
     }
     let rest = text[length..].iter();
     length + rest.take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f)).count()
-}
-
-/// Text with the replacement character for every byte that is not UTF-8, as Go reads it.
-pub(crate) fn replace_invalid(bytes: &[u8]) -> Cow<'_, str> {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Cow::Borrowed(text);
-    }
-    let mut text = String::with_capacity(bytes.len() + 8);
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
-    }
-    Cow::Owned(text)
 }
 
 /// A byte as Go shows it: as a character in single quotes.

@@ -1,13 +1,13 @@
 //! From a message to an object in normal form.
 
 use super::message::{Content, Member, Messages, Unset};
-use super::reader::{Reader, Tag, i32_of, malformed};
-use super::{ProtobufError, base64, wire};
+use super::reader::{Reader, Tag, i32_of, malformed, read_text};
+use super::{ProtobufError, wire};
+use crate::bytes;
 use crate::duration::Duration;
 use crate::json;
 use crate::quantity;
 use crate::schema::{Alternative, Field, List, MapOf, Schema, Struct, StructId, Type};
-use crate::text::from_utf8_as_go;
 use crate::time::{MicroTime, Time};
 use crate::value::{Map, Str, Value};
 
@@ -33,7 +33,8 @@ pub fn decode(schema: &Schema, id: StructId, message: &[u8]) -> Result<Value, Pr
     let mut decoder = Decoder {
         schema,
         messages: schema.messages(),
-        slots: Vec::with_capacity(128),
+        slots: Vec::new(),
+        slots_used: 0,
         entries: Vec::new(),
         finished: Vec::with_capacity(64),
         merges_left: MERGES_MAX,
@@ -46,8 +47,9 @@ struct Decoder<'a> {
     schema: &'a Schema,
     messages: &'a Messages,
     /// The values of the fields of all structs that are being read, the innermost last. Null is
-    /// what was not set.
+    /// what was not set; behind `slots_used` all are null.
     slots: Vec<Value>,
+    slots_used: usize,
     /// The entries of their maps, with the slot that they belong to.
     entries: Vec<(usize, Str, Value)>,
     /// The fields of a struct that was read, on their way into a map of their own.
@@ -66,9 +68,12 @@ impl<'a> Decoder<'a> {
         known: Value,
     ) -> Result<Value, ProtobufError> {
         let of = self.schema.get(id);
-        let base = self.slots.len();
+        let base = self.slots_used;
         let first_entry = self.entries.len();
-        self.slots.resize_with(base + of.fields.len(), Value::default);
+        self.slots_used += of.fields.len();
+        if self.slots_used > self.slots.len() {
+            self.slots.resize_with(self.slots_used + 64, Value::default);
+        }
         if let Value::Map(known) = known {
             self.merge(of, base, known)?;
         }
@@ -122,7 +127,13 @@ impl<'a> Decoder<'a> {
             match &members[at].content {
                 Content::Field(position) => {
                     let field = &place.of.fields[*position];
-                    self.field(field, tag, &mut reader, place.base + position)?;
+                    let slot = place.base + position;
+                    if is_scalar(&field.ty) {
+                        expect_wire(tag, wire_of(&field.ty), || go_name(field))?;
+                        self.slots[slot] = read_scalar(&field.ty, &mut reader)?;
+                    } else {
+                        self.compound_field(field, tag, &mut reader, slot)?;
+                    }
                 }
                 Content::Embedded(inner) => {
                     expect_wire(tag, wire::BYTES, || short_name(place.of))?;
@@ -133,7 +144,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn field(
+    /// A field that holds more than one number or text.
+    fn compound_field(
         &mut self,
         field: &'a Field,
         tag: Tag,
@@ -155,14 +167,9 @@ impl<'a> Decoder<'a> {
                 self.entries.push((slot, key, value));
             }
             ty => {
-                expect_wire(tag, wire_of(ty), || go_name(field))?;
-                self.slots[slot] = match read_scalar(ty, reader)? {
-                    Some(scalar) => scalar,
-                    None => {
-                        let known = self.slots[slot].take();
-                        self.inner_message(ty, field, reader.bytes()?, known)?
-                    }
-                };
+                expect_wire(tag, wire::BYTES, || go_name(field))?;
+                let known = self.slots[slot].take();
+                self.slots[slot] = self.inner_message(ty, field, reader.bytes()?, known)?;
             }
         }
         Ok(())
@@ -202,7 +209,7 @@ impl<'a> Decoder<'a> {
             match tag.number {
                 1 => {
                     expect_wire(tag, wire::BYTES, || go_name(field))?;
-                    key = from_utf8_as_go(reader.bytes()?);
+                    key = read_text(reader.bytes()?);
                 }
                 2 => {
                     value = Some(self.value(&map.value, (field, tag), &mut reader, Value::Null)?);
@@ -232,10 +239,10 @@ impl<'a> Decoder<'a> {
         known: Value,
     ) -> Result<Value, ProtobufError> {
         expect_wire(tag, wire_of(ty), || go_name(field))?;
-        match read_scalar(ty, reader)? {
-            Some(scalar) => Ok(scalar),
-            None => self.inner_message(ty, field, reader.bytes()?, known),
+        if is_scalar(ty) {
+            return read_scalar(ty, reader);
         }
+        self.inner_message(ty, field, reader.bytes()?, known)
     }
 
     /// A value of a type that has a message.
@@ -325,7 +332,7 @@ impl<'a> Decoder<'a> {
                 expect_wire(tag, wire::BYTES, || "JSONSchemas".into())?;
                 let bytes = reader.bytes()?;
                 items.push(match other {
-                    Alternative::Strings => Value::String(from_utf8_as_go(bytes)),
+                    Alternative::Strings => Value::String(read_text(bytes)),
                     _ => self.deeper(|decoder| decoder.message(id, bytes, Value::Null))?,
                 });
             }
@@ -342,16 +349,22 @@ impl<'a> Decoder<'a> {
         let fields = &self.schema.get(id).fields;
         let rules = &self.messages.get(id).rules;
         let first = self.finished.len();
-        for ((slot, field), rule) in self.slots[base..].iter_mut().zip(fields).zip(rules) {
-            // Most fields are not set, and most of those are left out.
-            if slot.is_null() && rule.unset == Unset::Nothing {
-                continue;
-            }
-            if let Some(value) = self.messages.finish(field, *rule, slot.take()) {
-                self.finished.push((field.name.clone(), value));
+        for ((slot, field), rule) in
+            self.slots[base..self.slots_used].iter_mut().zip(fields).zip(rules)
+        {
+            if slot.is_null() {
+                // Most fields are not set, and most of those are left out.
+                if rule.unset != Unset::Nothing {
+                    let value = self.messages.unset(field, *rule);
+                    self.finished.extend(value.map(|value| (field.name.clone(), value)));
+                }
+            } else if self.messages.is_omitted(field, *rule, slot) {
+                *slot = Value::Null;
+            } else {
+                self.finished.push((field.name.clone(), slot.take()));
             }
         }
-        self.slots.truncate(base);
+        self.slots_used = base;
         Value::Map(Map::from_sorted(self.finished.split_off(first)))
     }
 
@@ -428,17 +441,26 @@ fn go_name(field: &Field) -> String {
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
-/// A value of a type that has no message; none for other types.
-fn read_scalar(ty: &Type, reader: &mut Reader<'_>) -> Result<Option<Value>, ProtobufError> {
-    Ok(Some(match ty {
-        Type::String => Value::String(from_utf8_as_go(reader.bytes()?)),
+/// Whether a type has no message.
+fn is_scalar(ty: &Type) -> bool {
+    matches!(
+        ty,
+        Type::String | Type::Bool | Type::Int32 | Type::Int64 | Type::Float64 | Type::Bytes
+    )
+}
+
+/// A value of a type that has no message.
+#[inline]
+fn read_scalar(ty: &Type, reader: &mut Reader<'_>) -> Result<Value, ProtobufError> {
+    Ok(match ty {
+        Type::String => Value::String(read_text(reader.bytes()?)),
         Type::Bool => Value::Bool(reader.varint()? != 0),
         Type::Int32 => Value::Int(i32_of(reader.varint()?).into()),
         Type::Int64 => Value::Int(reader.varint()?.cast_signed()),
         Type::Float64 => Value::Float(read_float(reader)?),
-        Type::Bytes => Value::String(base64::encode(reader.bytes()?)),
-        _ => return Ok(None),
-    }))
+        Type::Bytes => Value::from(bytes::encode(reader.bytes()?)),
+        _ => Value::Null,
+    })
 }
 
 /// A number, if JSON has it.
@@ -516,7 +538,7 @@ fn read_quantity(message: &[u8], known: Value) -> Result<Value, ProtobufError> {
         match tag.number {
             1 => {
                 expect_wire(tag, wire::BYTES, || "String_".into())?;
-                let text = from_utf8_as_go(reader.bytes()?);
+                let text = read_text(reader.bytes()?);
                 quantity = Value::String(quantity::canonicalize(&text)?);
             }
             _ => reader.skip(tag.wire)?,
@@ -543,7 +565,7 @@ fn read_int_or_string(message: &[u8], known: Value) -> Result<Value, ProtobufErr
             }
             3 => {
                 expect_wire(tag, wire::BYTES, || "StrVal".into())?;
-                text = from_utf8_as_go(reader.bytes()?);
+                text = read_text(reader.bytes()?);
             }
             _ => reader.skip(tag.wire)?,
         }

@@ -2,7 +2,8 @@
 
 use super::message::{Content, Member, Messages};
 use super::writer::Writer;
-use super::{base64, envelope, wire};
+use super::{envelope, wire};
+use crate::bytes;
 use crate::duration::Duration;
 use crate::json;
 use crate::schema::{Alternative, Field, List, MapOf, Schema, StructId, Type};
@@ -124,11 +125,8 @@ impl<'a> Encoder<'a> {
             }
             Type::String => self.writer.bytes_field(number, value.str().as_bytes()),
             Type::Bytes => {
-                let text = value.str();
-                let size = base64::decoded_len(text);
-                base64::decode(text, self.writer.make_room(size));
-                self.writer.varint(size as u64);
-                self.writer.tag(number, wire::BYTES);
+                let bytes = bytes::decode(value.str()).unwrap_or_default();
+                self.writer.bytes_field(number, &bytes);
             }
             ty => {
                 let len = self.writer.len();

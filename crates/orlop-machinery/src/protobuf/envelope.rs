@@ -4,10 +4,10 @@
 //! `staging/src/k8s.io/apimachinery/pkg/runtime`.
 
 use super::ProtobufError;
-use super::reader::{Reader, Tag, malformed};
+use super::reader::{Reader, Tag, malformed, read_text};
 use super::wire;
 use super::writer::Writer;
-use crate::text::{from_utf8_as_go, quote};
+use crate::text::quote;
 use crate::value::Str;
 
 const PREFIX: [u8; 4] = *b"k8s\0";
@@ -69,11 +69,11 @@ pub fn open(bytes: &[u8]) -> Result<Envelope<'_>, ProtobufError> {
             RAW => envelope.raw = field(&mut reader, tag, "Raw")?,
             CONTENT_ENCODING => {
                 let bytes = field(&mut reader, tag, "ContentEncoding")?;
-                envelope.content_encoding = from_utf8_as_go(bytes);
+                envelope.content_encoding = read_text(bytes);
             }
             CONTENT_TYPE => {
                 let bytes = field(&mut reader, tag, "ContentType")?;
-                envelope.content_type = from_utf8_as_go(bytes);
+                envelope.content_type = read_text(bytes);
             }
             _ => reader.skip(tag.wire)?,
         }
@@ -108,9 +108,9 @@ impl Envelope<'_> {
             match tag.number {
                 API_VERSION => {
                     let bytes = field(&mut reader, tag, "APIVersion")?;
-                    self.api_version = from_utf8_as_go(bytes);
+                    self.api_version = read_text(bytes);
                 }
-                KIND => self.kind = from_utf8_as_go(field(&mut reader, tag, "Kind")?),
+                KIND => self.kind = read_text(field(&mut reader, tag, "Kind")?),
                 _ => reader.skip(tag.wire)?,
             }
         }

@@ -6,9 +6,8 @@
 
 use super::ProtobufError;
 use super::envelope::field;
-use super::reader::Reader;
+use super::reader::{Reader, read_text};
 use super::writer::Writer;
-use crate::text::from_utf8_as_go;
 use crate::value::Str;
 
 /// A longer frame is refused (`runtime/serializer/streaming`).
@@ -72,7 +71,7 @@ pub fn open_event(body: &[u8]) -> Result<WatchEvent<'_>, ProtobufError> {
     let mut reader = Reader::new(body);
     while let Some(tag) = reader.tag(|| "WatchEvent".into())? {
         match tag.number {
-            TYPE => event.ty = from_utf8_as_go(field(&mut reader, tag, "Type")?),
+            TYPE => event.ty = read_text(field(&mut reader, tag, "Type")?),
             OBJECT => {
                 let mut inner = Reader::new(field(&mut reader, tag, "Object")?);
                 while let Some(tag) = inner.tag(|| "RawExtension".into())? {

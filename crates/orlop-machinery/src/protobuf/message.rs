@@ -94,29 +94,30 @@ impl Messages {
             }
         }
         let entries = fields.iter().filter_map(|field| {
-            let value = self.finish(field, Rule::of(field), Value::Null)?;
+            let value = self.unset(field, Rule::of(field))?;
             Some((field.name.clone(), value))
         });
         let zero = Map::from_unsorted(entries.collect());
         self.by_struct[id.index()].zero = Value::Map(zero);
     }
 
-    /// What of a field stands in normal form, if anything: null is what was not set.
+    /// Whether a field that was set is left out of normal form.
     #[inline]
-    pub(super) fn finish(&self, field: &Field, rule: Rule, value: Value) -> Option<Value> {
-        if value.is_null() {
-            return match rule.unset {
-                Unset::Nothing => None,
-                Unset::Null => Some(Value::Null),
-                Unset::Zero => Some(self.zero(&field.ty)),
-            };
-        }
-        let is_omitted = match rule.omitted {
+    pub(super) fn is_omitted(&self, field: &Field, rule: Rule, value: &Value) -> bool {
+        match rule.omitted {
             Omitted::Never => false,
             Omitted::WhenEmpty => value.is_empty(),
-            Omitted::WhenZero => value == self.zero(&field.ty),
-        };
-        (!is_omitted).then_some(value)
+            Omitted::WhenZero => *value == self.zero(&field.ty),
+        }
+    }
+
+    /// What stands in normal form for a field that was not set, if anything.
+    pub(super) fn unset(&self, field: &Field, rule: Rule) -> Option<Value> {
+        match rule.unset {
+            Unset::Nothing => None,
+            Unset::Null => Some(Value::Null),
+            Unset::Zero => Some(self.zero(&field.ty)),
+        }
     }
 
     /// The zero value of a type, in normal form.

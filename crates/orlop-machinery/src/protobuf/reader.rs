@@ -3,7 +3,11 @@
 //! Every length is checked against what is there before it is used. The messages of errors are
 //! those of upstream's generated code.
 
+use std::borrow::Cow;
+
 use super::{ProtobufError, wire};
+use crate::text::from_utf8_as_go;
+use crate::value::Str;
 
 /// The part of a message that was not read yet.
 #[derive(Clone, Copy)]
@@ -123,6 +127,15 @@ impl<'a> Reader<'a> {
 
 pub(super) fn malformed(message: impl Into<String>) -> ProtobufError {
     ProtobufError::Malformed { message: message.into() }
+}
+
+/// Bytes as text.
+#[inline]
+pub(super) fn read_text(bytes: &[u8]) -> Str {
+    match from_utf8_as_go(bytes) {
+        Cow::Borrowed(text) => Str::new(text),
+        Cow::Owned(text) => Str::from(text),
+    }
 }
 
 /// The lowest 32 bits as a number, as Go converts.

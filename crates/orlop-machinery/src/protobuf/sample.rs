@@ -1,7 +1,8 @@
 //! Random objects in normal form, for tests of laws.
 
 use super::message::Rule;
-use super::{base64, reader};
+use super::reader;
+use crate::bytes;
 use crate::duration::Duration;
 use crate::json;
 use crate::schema::{Alternative, Schema, StructId, Type};
@@ -36,9 +37,13 @@ impl<'a> Sampler<'a> {
                 }
                 _ => Value::Null,
             };
-            if let Some(value) = self.schema.messages().finish(field, Rule::of(field), value) {
-                entries.push((field.name.clone(), value));
-            }
+            let (messages, rule) = (self.schema.messages(), Rule::of(field));
+            let value = match value {
+                Value::Null => messages.unset(field, rule),
+                value if messages.is_omitted(field, rule, &value) => None,
+                value => Some(value),
+            };
+            entries.extend(value.map(|value| (field.name.clone(), value)));
         }
         self.depth -= 1;
         Value::Map(entries.into_iter().collect())
@@ -53,7 +58,7 @@ impl<'a> Sampler<'a> {
             Type::Int64 => Value::Int(number.cast_signed()),
             Type::Float64 => Value::Float(f64::from(reader::i32_of(number)) / 4.0),
             Type::String => Value::from(self.pick(&TEXTS)),
-            Type::Bytes => Value::String(base64::encode(self.pick(&TEXTS).as_bytes())),
+            Type::Bytes => Value::from(bytes::encode(self.pick(&TEXTS).as_bytes())),
             Type::Time => Value::from(Time::from_unix(seconds).to_string()),
             Type::MicroTime => Value::from(MicroTime::from_unix(seconds, 5000).to_string()),
             Type::Duration => Value::from(Duration::from_nanos(number.cast_signed()).to_string()),

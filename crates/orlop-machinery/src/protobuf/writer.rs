@@ -63,7 +63,7 @@ impl Writer {
     }
 
     /// Room for so many bytes before what is written.
-    pub(super) fn make_room(&mut self, size: usize) -> &mut [u8] {
+    fn make_room(&mut self, size: usize) -> &mut [u8] {
         if size > self.start {
             self.grow(size);
         }

@@ -508,7 +508,7 @@ fn scalar_text(scalar: &Scalar<'_>) -> Result<Str, YamlError> {
     let bytes = base64::decode(&scalar.text).map_err(|_| {
         YamlError::Meaning("!!binary value contains invalid base64 data".to_owned())
     })?;
-    Ok(Str::from(crate::json::replace_invalid(&bytes)))
+    Ok(Str::from(crate::text::from_utf8_as_go(&bytes)))
 }
 
 fn scalar_key(scalar: &Scalar<'_>) -> Result<Key, YamlError> {
