@@ -8,9 +8,12 @@
 
 mod recorded;
 
+use std::sync::LazyLock;
+
 use orlop_kinds::schema;
 use orlop_machinery::protobuf;
 use orlop_machinery::schema::StructId;
+use proptest::prelude::*;
 
 /// The struct of a file such as `rbac.authorization.k8s.io.v1.Role.pb`; none for versions that are
 /// not served.
@@ -54,4 +57,40 @@ fn every_kind_is_written_and_read_as_upstream_does() {
     }
     println!("{count} kinds");
     assert!(count > 80, "only {count} kinds were read");
+}
+
+/// The message of every kind.
+static MESSAGES: LazyLock<Vec<(StructId, Vec<u8>)>> = LazyLock::new(|| {
+    let Some(folder) = recorded::folder() else { return Vec::new() };
+    let files = recorded::files(&folder.join("api-testdata"), "pb").into_iter();
+    let messages = files.filter_map(|file| {
+        let id = find(file.file_name()?.to_str()?)?;
+        let sealed = std::fs::read(&file).unwrap();
+        Some((id, protobuf::open(&sealed).unwrap().raw.to_vec()))
+    });
+    messages.collect()
+});
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// However a message is damaged, it is refused or read; and what was read is written so that
+    /// it reads as the same.
+    #[test]
+    fn damaged_messages_are_refused_or_settle(
+        which: prop::sample::Index,
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        prop_assume!(!MESSAGES.is_empty());
+        let (id, message) = which.get(&MESSAGES);
+        let mut message = message.clone();
+        for (at, byte) in damage {
+            *at.get_mut(&mut message) = byte;
+        }
+        if let Ok(object) = protobuf::decode(schema(), *id, &message) {
+            let written = protobuf::encode(schema(), *id, &object);
+            let again = protobuf::decode(schema(), *id, &written).unwrap();
+            prop_assert_eq!(protobuf::encode(schema(), *id, &again), written);
+        }
+    }
 }

@@ -5,8 +5,10 @@
 //! `apiserver/pkg/endpoints/installer.go`): the same schemas under the same names, the same
 //! defaults, the same paths, operations and parameters. They have no prose.
 //!
-//! Not here: the index of the version 3 documents and the protobuf form of the version 2 document.
+//! The protobuf form of the version 2 document is in [`gnostic`]. Not here: the index of the version
+//! 3 documents.
 
+pub mod gnostic;
 mod operations;
 mod paths;
 mod schemas;

@@ -38,6 +38,7 @@ pub use encode::{encode, encode_sealed};
 pub use envelope::{Envelope, open, seal};
 pub use frames::{FrameError, FrameReader, WatchEvent, open_event, write_event, write_frame};
 pub(crate) use message::Messages;
+pub(crate) use writer::Writer;
 
 use crate::json::SyntaxError;
 use crate::quantity::QuantityError;
@@ -86,7 +87,6 @@ mod wire {
 mod tests {
     use proptest::prelude::*;
 
-    use super::writer::Writer;
     use super::*;
     use crate::json;
     use crate::schema::{self, Schema, StructId};

@@ -1,8 +1,8 @@
 //! From an object to a message.
 
+use super::envelope;
 use super::message::{Content, Member, Messages};
 use super::writer::Writer;
-use super::{envelope, wire};
 use crate::bytes;
 use crate::duration::Duration;
 use crate::json;
@@ -120,8 +120,7 @@ impl<'a> Encoder<'a> {
             }
             Type::Float64 => {
                 let bits = value.as_float().unwrap_or_default().to_bits();
-                self.writer.bytes(&bits.to_le_bytes());
-                self.writer.tag(number, wire::FIXED64);
+                self.writer.fixed64_field(number, bits);
             }
             Type::String => self.writer.bytes_field(number, value.str().as_bytes()),
             Type::Bytes => {

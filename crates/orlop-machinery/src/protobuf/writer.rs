@@ -7,7 +7,7 @@
 use super::wire;
 
 /// Bytes that grow at their front.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     /// What is written stands at its end.
     buffer: Vec<u8>,
     /// Where in `buffer` what is written starts.
@@ -15,20 +15,20 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn with_capacity(capacity: usize) -> Writer {
+    pub(crate) fn with_capacity(capacity: usize) -> Writer {
         Writer { buffer: vec![0; capacity], start: capacity }
     }
 
     /// How many bytes are written.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.buffer.len() - self.start
     }
 
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.make_room(bytes.len()).copy_from_slice(bytes);
     }
 
-    pub(super) fn varint(&mut self, mut number: u64) {
+    fn varint(&mut self, mut number: u64) {
         let bits = 64 - (number | 1).leading_zeros();
         let room = self.make_room(bits.div_ceil(7) as usize);
         let (last, others) = room.split_last_mut().expect("at least one byte");
@@ -39,25 +39,31 @@ impl Writer {
         *last = low_byte(number);
     }
 
-    pub(super) fn tag(&mut self, number: u32, wire: u8) {
+    fn tag(&mut self, number: u32, wire: u8) {
         self.varint(u64::from(number) << 3 | u64::from(wire));
     }
 
     /// A field of whole numbers.
-    pub(super) fn varint_field(&mut self, number: u32, value: u64) {
+    pub(crate) fn varint_field(&mut self, number: u32, value: u64) {
         self.varint(value);
         self.tag(number, wire::VARINT);
     }
 
+    /// A field of eight bytes.
+    pub(crate) fn fixed64_field(&mut self, number: u32, bits: u64) {
+        self.bytes(&bits.to_le_bytes());
+        self.tag(number, wire::FIXED64);
+    }
+
     /// A field of text or bytes.
-    pub(super) fn bytes_field(&mut self, number: u32, bytes: &[u8]) {
+    pub(crate) fn bytes_field(&mut self, number: u32, bytes: &[u8]) {
         self.bytes(bytes);
         self.varint(bytes.len() as u64);
         self.tag(number, wire::BYTES);
     }
 
     /// Makes all that was written since `len` a field.
-    pub(super) fn close_field(&mut self, number: u32, len: usize) {
+    pub(crate) fn close_field(&mut self, number: u32, len: usize) {
         self.varint((self.len() - len) as u64);
         self.tag(number, wire::BYTES);
     }
@@ -82,7 +88,7 @@ impl Writer {
         self.buffer = buffer;
     }
 
-    pub(super) fn into_vec(mut self) -> Vec<u8> {
+    pub(crate) fn into_vec(mut self) -> Vec<u8> {
         let len = self.len();
         self.buffer.copy_within(self.start.., 0);
         self.buffer.truncate(len);
