@@ -11,6 +11,7 @@ mod recorded;
 use std::sync::LazyLock;
 
 use orlop_kinds::schema;
+use orlop_machinery::decode::decode;
 use orlop_machinery::protobuf;
 use orlop_machinery::schema::StructId;
 use proptest::prelude::*;
@@ -91,6 +92,9 @@ proptest! {
             let written = protobuf::encode(schema(), *id, &object);
             let again = protobuf::decode(schema(), *id, &written).unwrap();
             prop_assert_eq!(protobuf::encode(schema(), *id, &again), written);
+            // What is read is in normal form.
+            let decoded = decode(schema(), *id, object.clone()).unwrap();
+            prop_assert_eq!(decoded.object, object);
         }
     }
 }

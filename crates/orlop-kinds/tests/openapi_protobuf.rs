@@ -74,7 +74,8 @@ fn check_schema(message: &[u8], schema: &Value) {
     assert_eq!(string(1), schema.at("$ref").str());
     assert_eq!(string(2), schema.at("format").str());
     assert_eq!(string(4), schema.at("description").str());
-    let required: Vec<&str> = fields.get(&19).into_iter().flatten().map(|name| text(name)).collect();
+    let required = fields.get(&19).into_iter().flatten();
+    let required: Vec<&str> = required.map(|name| text(name)).collect();
     let expect: Vec<&str> = schema.at("required").list().iter().map(Value::str).collect();
     assert_eq!(required, expect);
     assert_eq!(extensions(&fields, 31), keys(schema, "x-"));
@@ -94,15 +95,8 @@ fn check_schema(message: &[u8], schema: &Value) {
 }
 
 /// The numbers of the operations of a path.
-const METHODS: [(u64, &str); 7] = [
-    (2, "get"),
-    (3, "put"),
-    (4, "post"),
-    (5, "delete"),
-    (6, "options"),
-    (7, "head"),
-    (8, "patch"),
-];
+const METHODS: [(u64, &str); 7] =
+    [(2, "get"), (3, "put"), (4, "post"), (5, "delete"), (6, "options"), (7, "head"), (8, "patch")];
 
 fn check_path(message: &[u8], path: &Value) {
     let fields = fields(message);

@@ -174,7 +174,9 @@ impl Decoder<'_> {
         map.retain(|key, value| {
             while let [field, rest @ ..] = fields {
                 match compare_keys(&field.name, key) {
-                    Ordering::Less => missing.extend(Some(field).filter(|field| is_always(field))),
+                    Ordering::Less => {
+                        missing.extend(Some(field).filter(|field| field.is_always_encoded()))
+                    }
                     Ordering::Equal => {
                         fields = rest;
                         return self.field(id, field, value, trail);
@@ -188,7 +190,7 @@ impl Decoder<'_> {
             }
             info.keeps_unknown
         });
-        missing.extend(fields.iter().filter(|field| is_always(field)));
+        missing.extend(fields.iter().filter(|field| field.is_always_encoded()));
         for field in missing {
             map.insert(field.name.clone(), self.zero(field, trail.depth));
         }
@@ -211,7 +213,7 @@ impl Decoder<'_> {
         }
         match field.omit {
             Omit::Never => true,
-            Omit::Empty => is_go_struct(&field.ty) || !value.is_empty(),
+            Omit::Empty => field.ty.is_struct_in_go() || !value.is_empty(),
             Omit::Zero => !is_zero(self.schema, &field.ty, value),
         }
     }
@@ -304,43 +306,10 @@ impl Decoder<'_> {
         if depth > DEPTH_MAX {
             return Value::Map(Map::new());
         }
-        let fields = self.schema.get(id).fields.iter().filter(|field| is_always(field));
+        let fields = self.schema.get(id).fields.iter().filter(|field| field.is_always_encoded());
         let entries: Vec<(Str, Value)> =
             fields.map(|field| (field.name.clone(), self.zero(field, depth))).collect();
         Value::Map(Map::from_unsorted(entries))
-    }
-}
-
-/// Whether Go encodes the field even when nothing was set.
-fn is_always(field: &Field) -> bool {
-    match field.omit {
-        Omit::Never => true,
-        Omit::Empty => !field.is_pointer && is_go_struct(&field.ty),
-        Omit::Zero => false,
-    }
-}
-
-/// Whether Go has a struct for it, which `omitempty` never leaves out.
-fn is_go_struct(ty: &Type) -> bool {
-    match ty {
-        Type::Bool
-        | Type::Int32
-        | Type::Int64
-        | Type::Float64
-        | Type::String
-        | Type::Bytes
-        | Type::List(_)
-        | Type::Map(_) => false,
-        Type::Time
-        | Type::MicroTime
-        | Type::Duration
-        | Type::Quantity
-        | Type::IntOrString
-        | Type::Any
-        | Type::Raw
-        | Type::FieldSet
-        | Type::Struct(_)
-        | Type::StructOr(..) => true,
     }
 }
 

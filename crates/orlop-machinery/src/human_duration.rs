@@ -1,8 +1,8 @@
 //! How long ago something was, as people read it: `5m12s`, `3d4h`, `<invalid>`.
 //!
 //! The longer the span, the coarser the text. Behaviour follows
-//! `staging/src/k8s.io/apimachinery/pkg/util/duration/duration.go`. Spans are whole seconds: nothing
-//! that is shown is finer, and upstream drops what is.
+//! `staging/src/k8s.io/apimachinery/pkg/util/duration/duration.go`. Spans are whole seconds:
+//! nothing that is shown is finer, and upstream drops what is.
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;

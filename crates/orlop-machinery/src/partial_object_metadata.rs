@@ -88,7 +88,7 @@ mod tests {
         check(
             from_object,
             MetaVersion::V1,
-            r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","labels":{"b":"c"}},"spec":{}}"#,
+            r#"{"kind":"Pod","metadata":{"name":"a","labels":{"b":"c"}},"spec":{},"status":{}}"#,
             concat!(
                 r#"{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","#,
                 r#""metadata":{"labels":{"b":"c"},"name":"a"}}"#

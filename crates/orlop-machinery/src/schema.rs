@@ -328,6 +328,16 @@ impl Field {
         self.extra.as_ref().map_or("", |extra| extra.embedded.as_str())
     }
 
+    /// Whether Go encodes the field even when it is not set.
+    #[must_use]
+    pub fn is_always_encoded(&self) -> bool {
+        match self.omit {
+            Omit::Never => true,
+            Omit::Empty => !self.is_pointer && self.ty.is_struct_in_go(),
+            Omit::Zero => false,
+        }
+    }
+
     /// What the field holds in Go when it is not set: null for pointers, lists, maps.
     #[must_use]
     pub fn zero(&self) -> Value {
@@ -336,6 +346,31 @@ impl Field {
 }
 
 impl Type {
+    /// Whether Go has a struct for it, which `omitempty` never leaves out.
+    #[must_use]
+    pub fn is_struct_in_go(&self) -> bool {
+        match self {
+            Type::Bool
+            | Type::Int32
+            | Type::Int64
+            | Type::Float64
+            | Type::String
+            | Type::Bytes
+            | Type::List(_)
+            | Type::Map(_) => false,
+            Type::Time
+            | Type::MicroTime
+            | Type::Duration
+            | Type::Quantity
+            | Type::IntOrString
+            | Type::Any
+            | Type::Raw
+            | Type::FieldSet
+            | Type::Struct(_)
+            | Type::StructOr(..) => true,
+        }
+    }
+
     /// The zero value as JSON: what Go encodes when nothing was set.
     #[must_use]
     pub fn zero(&self) -> Value {

@@ -178,7 +178,11 @@ mod tests {
         );
         check_schema(
             r#"{"x-b":[1],"x-a":true,"unknown":1}"#,
-            b"\xfa\x01\x0e\x0a\x03x-a\x12\x07\x12\x05true\n\xfa\x01\x0d\x0a\x03x-b\x12\x06\x12\x04- 1\n",
+            &[
+                b"\xfa\x01\x0e\x0a\x03x-a\x12\x07\x12\x05true\n".as_slice(),
+                b"\xfa\x01\x0d\x0a\x03x-b\x12\x06\x12\x04- 1\n",
+            ]
+            .concat(),
         );
     }
 

@@ -1,14 +1,11 @@
 //! From a message to an object in normal form.
 
+use super::leaf::{self, expect_wire, is_scalar, read_scalar, wire_of};
 use super::message::{Content, Member, Messages, Unset};
-use super::reader::{Reader, Tag, i32_of, malformed, read_text};
+use super::reader::{Reader, Tag, read_text};
 use super::{ProtobufError, wire};
-use crate::bytes;
-use crate::duration::Duration;
 use crate::json;
-use crate::quantity;
 use crate::schema::{Alternative, Field, List, MapOf, Schema, Struct, StructId, Type};
-use crate::time::{MicroTime, Time};
 use crate::value::{Map, Str, Value};
 
 /// How often messages that stand several times are merged in one object. Each time costs as much
@@ -17,10 +14,6 @@ const MERGES_MAX: usize = 256;
 
 /// Structs inside structs of which nothing is set are at most so many.
 const ZERO_LEVELS: usize = 16;
-
-/// Seconds since 1970.
-const YEAR_0_START: i64 = -62_167_219_200;
-const YEAR_10000_START: i64 = 253_402_300_800;
 
 /// The object that a message stands for, in normal form.
 ///
@@ -257,26 +250,10 @@ impl<'a> Decoder<'a> {
             Type::Struct(id) => self.message(*id, message, known),
             Type::StructOr(id, other) => self.struct_or(*id, *other, message, known),
             Type::List(list) => self.wrapped_list(list, field, message, known),
-            Type::Time => read_time(message),
-            Type::MicroTime => read_micro_time(message),
-            Type::Duration => read_duration(message),
-            Type::Quantity => read_quantity(message, known),
-            Type::IntOrString => read_int_or_string(message, known),
-            Type::Any | Type::Raw | Type::FieldSet => {
-                let value = read_json(message, known)?;
-                match fits(&value, json::DEPTH_MAX - self.depth) {
-                    true => Ok(value),
-                    false => Err(ProtobufError::TooDeep),
-                }
+            ty => {
+                let levels_left = json::DEPTH_MAX.saturating_sub(self.depth);
+                leaf::read_message(ty, message, known, levels_left)
             }
-            // Scalars have no message, and protobuf has no map in a list or map.
-            Type::Bool
-            | Type::Int32
-            | Type::Int64
-            | Type::Float64
-            | Type::String
-            | Type::Bytes
-            | Type::Map(_) => Ok(known),
         }
     }
 
@@ -414,22 +391,6 @@ fn find(members: &[Member], number: u32, hint: usize) -> Option<usize> {
     members.binary_search_by_key(&number, |member| member.number).ok()
 }
 
-fn wire_of(ty: &Type) -> u8 {
-    match ty {
-        Type::Bool | Type::Int32 | Type::Int64 => wire::VARINT,
-        Type::Float64 => wire::FIXED64,
-        _ => wire::BYTES,
-    }
-}
-
-fn expect_wire(tag: Tag, expect: u8, name: impl Fn() -> String) -> Result<(), ProtobufError> {
-    if tag.wire == expect {
-        return Ok(());
-    }
-    let message = format!("proto: wrong wireType = {} for field {}", tag.wire, name());
-    Err(malformed(message))
-}
-
 /// The name of a struct in Go.
 fn short_name(of: &Struct) -> String {
     of.name.rsplit('.').next().unwrap_or_default().to_owned()
@@ -439,177 +400,4 @@ fn short_name(of: &Struct) -> String {
 fn go_name(field: &Field) -> String {
     let mut chars = field.name.chars();
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
-}
-
-/// Whether a type has no message.
-fn is_scalar(ty: &Type) -> bool {
-    matches!(
-        ty,
-        Type::String | Type::Bool | Type::Int32 | Type::Int64 | Type::Float64 | Type::Bytes
-    )
-}
-
-/// A value of a type that has no message.
-#[inline]
-fn read_scalar(ty: &Type, reader: &mut Reader<'_>) -> Result<Value, ProtobufError> {
-    Ok(match ty {
-        Type::String => Value::String(read_text(reader.bytes()?)),
-        Type::Bool => Value::Bool(reader.varint()? != 0),
-        Type::Int32 => Value::Int(i32_of(reader.varint()?).into()),
-        Type::Int64 => Value::Int(reader.varint()?.cast_signed()),
-        Type::Float64 => Value::Float(read_float(reader)?),
-        Type::Bytes => Value::from(bytes::encode(reader.bytes()?)),
-        _ => Value::Null,
-    })
-}
-
-/// A number, if JSON has it.
-fn read_float(reader: &mut Reader<'_>) -> Result<f64, ProtobufError> {
-    let number = f64::from_bits(reader.fixed64()?);
-    let name = match number {
-        number if number.is_finite() => return Ok(number),
-        number if number.is_nan() => "NaN",
-        number if number > 0.0 => "+Inf",
-        _ => "-Inf",
-    };
-    Err(malformed(format!("json: unsupported value: {name}")))
-}
-
-fn read_time(message: &[u8]) -> Result<Value, ProtobufError> {
-    if message.is_empty() {
-        return Ok(Value::Null);
-    }
-    let (seconds, _) = read_timestamp(message)?;
-    let time = Time::from_unix(seconds);
-    Ok(if time.is_zero() { Value::Null } else { display(time) })
-}
-
-fn read_micro_time(message: &[u8]) -> Result<Value, ProtobufError> {
-    if message.is_empty() {
-        return Ok(Value::Null);
-    }
-    let (seconds, nanos) = read_timestamp(message)?;
-    let time = MicroTime::from_unix(seconds, nanos);
-    Ok(if time.is_zero() { Value::Null } else { display(time) })
-}
-
-fn read_timestamp(message: &[u8]) -> Result<(i64, i32), ProtobufError> {
-    let (mut seconds, mut nanos) = (0, 0);
-    let mut reader = Reader::new(message);
-    while let Some(tag) = reader.tag(|| "Timestamp".into())? {
-        match tag.number {
-            1 => {
-                expect_wire(tag, wire::VARINT, || "Seconds".into())?;
-                seconds = reader.varint()?.cast_signed();
-            }
-            2 => {
-                expect_wire(tag, wire::VARINT, || "Nanos".into())?;
-                nanos = i32_of(reader.varint()?);
-            }
-            _ => reader.skip(tag.wire)?,
-        }
-    }
-    // Text of other years cannot be read back. Upstream only notices when a client tries.
-    if !(YEAR_0_START..YEAR_10000_START).contains(&seconds) {
-        return Err(malformed("Time.MarshalJSON: year outside of range [0,9999]"));
-    }
-    Ok((seconds, nanos))
-}
-
-fn read_duration(message: &[u8]) -> Result<Value, ProtobufError> {
-    let mut nanos = 0;
-    let mut reader = Reader::new(message);
-    while let Some(tag) = reader.tag(|| "Duration".into())? {
-        match tag.number {
-            1 => {
-                expect_wire(tag, wire::VARINT, || "Duration".into())?;
-                nanos = reader.varint()?.cast_signed();
-            }
-            _ => reader.skip(tag.wire)?,
-        }
-    }
-    Ok(display(Duration::from_nanos(nanos)))
-}
-
-fn read_quantity(message: &[u8], known: Value) -> Result<Value, ProtobufError> {
-    let mut quantity = known;
-    let mut reader = Reader::new(message);
-    while let Some(tag) = reader.tag(|| "Quantity".into())? {
-        match tag.number {
-            1 => {
-                expect_wire(tag, wire::BYTES, || "String_".into())?;
-                let text = read_text(reader.bytes()?);
-                quantity = Value::String(quantity::canonicalize(&text)?);
-            }
-            _ => reader.skip(tag.wire)?,
-        }
-    }
-    Ok(if quantity.is_null() { Type::Quantity.zero() } else { quantity })
-}
-
-fn read_int_or_string(message: &[u8], known: Value) -> Result<Value, ProtobufError> {
-    let (mut ty, mut number, mut text) = match known {
-        Value::String(text) => (1, 0, text),
-        known => (0, known.int(), Str::default()),
-    };
-    let mut reader = Reader::new(message);
-    while let Some(tag) = reader.tag(|| "IntOrString".into())? {
-        match tag.number {
-            1 => {
-                expect_wire(tag, wire::VARINT, || "Type".into())?;
-                ty = reader.varint()?;
-            }
-            2 => {
-                expect_wire(tag, wire::VARINT, || "IntVal".into())?;
-                number = i32_of(reader.varint()?).into();
-            }
-            3 => {
-                expect_wire(tag, wire::BYTES, || "StrVal".into())?;
-                text = read_text(reader.bytes()?);
-            }
-            _ => reader.skip(tag.wire)?,
-        }
-    }
-    match ty {
-        0 => Ok(Value::Int(number)),
-        1 => Ok(Value::String(text)),
-        _ => Err(malformed("impossible IntOrString.Type")),
-    }
-}
-
-fn read_json(message: &[u8], known: Value) -> Result<Value, ProtobufError> {
-    let mut value = known;
-    let mut reader = Reader::new(message);
-    while let Some(tag) = reader.tag(|| "RawExtension".into())? {
-        match tag.number {
-            1 => {
-                expect_wire(tag, wire::BYTES, || "Raw".into())?;
-                value = match reader.bytes()? {
-                    // What was never set.
-                    [] => Value::Null,
-                    text => json::parse(text)?,
-                };
-            }
-            _ => reader.skip(tag.wire)?,
-        }
-    }
-    Ok(value)
-}
-
-/// Whether a value has at most so many levels.
-fn fits(value: &Value, levels: usize) -> bool {
-    let inner = levels.checked_sub(1);
-    match value {
-        Value::List(items) => {
-            inner.is_some_and(|levels| items.iter().all(|item| fits(item, levels)))
-        }
-        Value::Map(map) => {
-            inner.is_some_and(|levels| map.values().all(|value| fits(value, levels)))
-        }
-        _ => true,
-    }
-}
-
-fn display(value: impl std::fmt::Display) -> Value {
-    Value::String(compact_str::format_compact!("{value}"))
 }

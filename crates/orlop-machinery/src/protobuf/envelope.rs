@@ -4,7 +4,8 @@
 //! `staging/src/k8s.io/apimachinery/pkg/runtime`.
 
 use super::ProtobufError;
-use super::reader::{Reader, Tag, malformed, read_text};
+use super::leaf::expect_wire;
+use super::reader::{Reader, Tag, read_text};
 use super::wire;
 use super::writer::Writer;
 use crate::text::quote;
@@ -54,9 +55,10 @@ pub fn open(bytes: &[u8]) -> Result<Envelope<'_>, ProtobufError> {
         return Err(no_envelope("empty data"));
     }
     let Some(body) = bytes.strip_prefix(&PREFIX) else {
-        return Err(no_envelope(
-            "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]",
-        ));
+        return Err(no_envelope(concat!(
+            "provided data does not appear to be a protobuf message, ",
+            "expected prefix [107 56 115 0]"
+        )));
     };
     if body.is_empty() {
         return Err(no_envelope("empty body"));
@@ -141,10 +143,8 @@ pub(super) fn field<'a>(
     tag: Tag,
     name: &str,
 ) -> Result<&'a [u8], ProtobufError> {
-    match tag.wire {
-        wire::BYTES => reader.bytes(),
-        wire => Err(malformed(format!("proto: wrong wireType = {wire} for field {name}"))),
-    }
+    expect_wire(tag, wire::BYTES, || name.to_owned())?;
+    reader.bytes()
 }
 
 fn no_envelope(message: impl Into<String>) -> ProtobufError {

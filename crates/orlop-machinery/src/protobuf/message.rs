@@ -131,18 +131,15 @@ impl Messages {
 
 impl Rule {
     pub(super) fn of(field: &Field) -> Rule {
-        let is_struct = is_struct_in_go(&field.ty);
-        let (is_left_out, omitted) = match field.omit {
-            Omit::Never => (false, Omitted::Never),
-            _ if field.is_pointer => (true, Omitted::Never),
-            Omit::Empty if is_struct => (false, Omitted::Never),
-            Omit::Empty => (true, Omitted::WhenEmpty),
-            Omit::Zero => (true, Omitted::WhenZero),
+        let unset = match field.is_always_encoded() {
+            false => Unset::Nothing,
+            true if field.is_pointer => Unset::Null,
+            true => Unset::Zero,
         };
-        let unset = match is_left_out {
-            true => Unset::Nothing,
-            false if field.is_pointer => Unset::Null,
-            false => Unset::Zero,
+        let omitted = match field.omit {
+            Omit::Empty if !field.is_pointer && !field.ty.is_struct_in_go() => Omitted::WhenEmpty,
+            Omit::Zero if !field.is_pointer => Omitted::WhenZero,
+            _ => Omitted::Never,
         };
         Rule { unset, omitted }
     }
@@ -183,29 +180,5 @@ fn sort(members: &mut [Member]) {
         if let Content::Embedded(members) = &mut member.content {
             sort(members);
         }
-    }
-}
-
-/// Whether Go has a struct for it, which `omitempty` never leaves out.
-fn is_struct_in_go(ty: &Type) -> bool {
-    match ty {
-        Type::Time
-        | Type::MicroTime
-        | Type::Duration
-        | Type::Quantity
-        | Type::IntOrString
-        | Type::Any
-        | Type::Raw
-        | Type::FieldSet
-        | Type::Struct(_)
-        | Type::StructOr(..) => true,
-        Type::Bool
-        | Type::Int32
-        | Type::Int64
-        | Type::Float64
-        | Type::String
-        | Type::Bytes
-        | Type::List(_)
-        | Type::Map(_) => false,
     }
 }

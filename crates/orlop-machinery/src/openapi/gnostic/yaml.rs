@@ -135,13 +135,16 @@ mod tests {
     fn blocks_are_indented_as_gnostic_does() {
         check(r#"[{"group":"","kind":"Pod"}]"#, "- group: \"\"\n  kind: Pod\n");
         check(
-            r#"{"a":["x"],"b":{"c":[{"d":1,"e":[1,2]}]},"f":[],"g":{},"h":[["a","b"],[],[{"x":{"y":1}}]]}"#,
+            r#"{"a":["x"],"b":{"c":[{"d":1,"e":[1,2]}]},"f":[],"g":{}}"#,
             concat!(
                 "a:\n    - x\n",
                 "b:\n    c:\n        - d: 1\n          e:\n            - 1\n            - 2\n",
-                "f: []\ng: {}\n",
-                "h:\n    - - a\n      - b\n    - []\n    - - x:\n            y: 1\n"
+                "f: []\ng: {}\n"
             ),
+        );
+        check(
+            r#"{"h":[["a","b"],[],[{"x":{"y":1}}]]}"#,
+            concat!("h:\n    - - a\n      - b\n    - []\n    - - x:\n            y: 1\n"),
         );
         check(
             r#"{"multi word":1,"a:b":2,"1":3,"":4}"#,
