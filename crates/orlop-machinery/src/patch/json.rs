@@ -14,11 +14,10 @@
 //! document, which there it does not always do. Values are compared, not their text: text that is
 //! escaped in another way is equal here, and not there.
 
+mod operation;
 mod strict;
 
-use std::borrow::Cow;
-
-use super::json_pointer::{self, Container};
+use self::operation::{Operation, Spent};
 use super::{Refusal, json_type};
 use crate::json;
 use crate::value::{Str, Value};
@@ -28,6 +27,12 @@ pub const OPERATIONS_MAX: usize = 10_000;
 
 /// All copies of a patch together may make a document so many bytes longer, as JSON text.
 pub const COPY_BYTES_MAX: usize = 3 * 1024 * 1024;
+
+/// All operations of a patch together may touch so many items of lists and entries of maps.
+///
+/// Upstream has no such limit: there ten thousand items at the front of a list of a million take
+/// as long as they take.
+pub const MOVED_ITEMS_MAX: usize = 1 << 29;
 
 /// A patch that can be applied, again and again.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,37 +76,6 @@ impl JsonPatchError {
     }
 }
 
-/// One step of a patch, as lax as upstream reads it: most of what is wrong with it shows when it
-/// is applied.
-#[derive(Clone, Debug, PartialEq)]
-struct Operation {
-    kind: Kind,
-    path: Member,
-    from: Member,
-    /// None when there is no such member.
-    value: Option<Value>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Kind {
-    Add,
-    Remove,
-    Replace,
-    Move,
-    Copy,
-    Test,
-    Unknown(Str),
-}
-
-/// A member that should be text.
-#[derive(Clone, Debug, PartialEq)]
-enum Member {
-    Text(Str),
-    Missing,
-    /// It is of this JSON type.
-    Other(&'static str),
-}
-
 impl JsonPatch {
     /// Reads a patch.
     ///
@@ -141,13 +115,10 @@ impl JsonPatch {
         if !matches!(document, Value::Map(_) | Value::List(_)) {
             return Err(mistyped(&document, "jsonpatch.partialDoc"));
         }
-        let mut copied = 0;
+        let mut spent = Spent::default();
         for (at, operation) in self.operations.iter().enumerate() {
-            operation.apply(&mut document, &mut copied).map_err(|message| {
-                let path = match &operation.path {
-                    Member::Text(path) => path.clone(),
-                    Member::Missing | Member::Other(_) => Str::default(),
-                };
+            operation.apply(&mut document, &mut spent).map_err(|message| {
+                let path = operation.path().map(Str::new).unwrap_or_default();
                 JsonPatchError::Inapplicable { operation: at, path, message }
             })?;
         }
@@ -172,220 +143,4 @@ fn mistyped(value: &Value, wanted: &str) -> JsonPatchError {
     JsonPatchError::Malformed(format!(
         "json: cannot unmarshal {found} into Go value of type {wanted}"
     ))
-}
-
-impl Operation {
-    fn from_value(value: Value) -> Result<Operation, JsonPatchError> {
-        let mut map = match value {
-            Value::Map(map) => map,
-            // Upstream reads it as an operation without members.
-            Value::Null => crate::value::Map::new(),
-            other => return Err(mistyped(&other, "jsonpatch.Operation")),
-        };
-        Ok(Operation {
-            kind: Kind::from_member(Member::from_value(map.remove("op"))),
-            path: Member::from_value(map.remove("path")),
-            from: Member::from_value(map.remove("from")),
-            value: map.remove("value"),
-        })
-    }
-
-    fn apply(&self, document: &mut Value, copied: &mut usize) -> Result<(), String> {
-        match &self.kind {
-            Kind::Add => self.add(document),
-            Kind::Remove => self.remove(document),
-            Kind::Replace => self.replace(document),
-            Kind::Move => self.move_value(document),
-            Kind::Copy => self.copy(document, copied),
-            Kind::Test => self.test(document),
-            Kind::Unknown(kind) => Err(format!("Unexpected kind: {kind}")),
-        }
-    }
-
-    fn add(&self, document: &mut Value) -> Result<(), String> {
-        let path = self.path()?;
-        let (mut container, key) = self.find(document, "doc is missing path", path)?;
-        let value = self.value.clone().unwrap_or_default();
-        check_depth(&value, path)?;
-        let result = container.add(&key, value);
-        result.map_err(|error| format!("error in add for path: '{path}': {error}"))
-    }
-
-    fn remove(&self, document: &mut Value) -> Result<(), String> {
-        let path = self.path()?;
-        let (mut container, key) = self.find(document, "doc is missing path", path)?;
-        match container.remove(&key) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(format!("error in remove for path: '{path}': {error}")),
-        }
-    }
-
-    fn replace(&self, document: &mut Value) -> Result<(), String> {
-        let path = self.path()?;
-        if path.is_empty() {
-            return self.replace_document(document);
-        }
-        let (mut container, key) = self.find(document, "doc is missing path", path)?;
-        let value = self.value.clone().unwrap_or_default();
-        check_depth(&value, path)?;
-        container.set(&key, value).map_err(|_| self.missing("doc is missing key", path))
-    }
-
-    fn replace_document(&self, document: &mut Value) -> Result<(), String> {
-        match &self.value {
-            Some(value @ (Value::Map(_) | Value::List(_))) => {
-                document.clone_from(value);
-                Ok(())
-            }
-            // Upstream's message, with what Go prints for an error that is not there.
-            _ => Err("replace operation value must be object or array: %!w(<nil>)".into()),
-        }
-    }
-
-    fn move_value(&self, document: &mut Value) -> Result<(), String> {
-        let from = self.from()?;
-        let (mut container, key) = self.find(document, "doc is missing from path", from)?;
-        let value = container.remove(&key);
-        let value = value.map_err(|error| format!("error in move for path: '{key}': {error}"))?;
-        let path = self.path()?;
-        let (mut container, key) = self.find(document, "doc is missing destination path", path)?;
-        if json_pointer::depth(path) > json_pointer::depth(from) {
-            check_depth(&value, path)?;
-        }
-        let result = container.add(&key, value);
-        result.map_err(|error| format!("error in move for path: '{path}': {error}"))
-    }
-
-    fn copy(&self, document: &mut Value, copied: &mut usize) -> Result<(), String> {
-        let from = self.from()?;
-        let (container, key) = self.find(document, "doc is missing from path", from)?;
-        let value = container.get(&key);
-        let value = value.map_err(|error| format!("error in copy for from: '{from}': {error}"))?;
-        let value = value.cloned().unwrap_or_default();
-        let path = self.path()?;
-        let (mut container, key) = self.find(document, "doc is missing destination path", path)?;
-        if !value.is_null() {
-            *copied += json::to_vec(&value).len();
-        }
-        if *copied > COPY_BYTES_MAX {
-            return Err(format!(
-                "Unable to complete the copy, the accumulated size increase of copy is {copied}, \
-                 exceeding the limit {COPY_BYTES_MAX}"
-            ));
-        }
-        check_depth(&value, path)?;
-        let result = container.add(&key, value);
-        result.map_err(|error| format!("error while adding value during copy: {error}"))
-    }
-
-    fn test(&self, document: &mut Value) -> Result<(), String> {
-        let path = self.path()?;
-        let wanted = self.value.as_ref();
-        let is_equal = if path.is_empty() {
-            wanted == Some(&*document)
-        } else {
-            let (container, key) = self.find(document, "is missing path", path)?;
-            let found = container.get(&key);
-            let found =
-                found.map_err(|error| format!("error in test for path: '{path}': {error}"))?;
-            wanted.unwrap_or(&Value::Null) == found.unwrap_or(&Value::Null)
-        };
-        if is_equal { Ok(()) } else { Err(format!("testing value {path} failed: test failed")) }
-    }
-
-    fn path(&self) -> Result<&str, String> {
-        let reason = match &self.path {
-            Member::Text(path) => return Ok(path),
-            // These do not say why.
-            _ if matches!(self.kind, Kind::Add | Kind::Remove | Kind::Copy) => MISSING.into(),
-            Member::Missing => format!("operation missing path field: {MISSING}"),
-            Member::Other(found) => not_text(found),
-        };
-        Err(format!("{} operation failed to decode path: {reason}", self.kind.name()))
-    }
-
-    fn from(&self) -> Result<&str, String> {
-        let reason = match &self.from {
-            Member::Text(from) => return Ok(from),
-            Member::Missing => format!("operation, missing from field: {MISSING}"),
-            Member::Other(found) => not_text(found),
-        };
-        Err(format!("{} operation failed to decode from: {reason}", self.kind.name()))
-    }
-
-    fn find<'a, 'b>(
-        &self,
-        document: &'a mut Value,
-        complaint: &str,
-        path: &'b str,
-    ) -> Result<(Container<'a>, Cow<'b, str>), String> {
-        json_pointer::find(document, path).ok_or_else(|| match self.kind {
-            Kind::Add | Kind::Remove => self.missing(complaint, &format!("\"{path}\"")),
-            _ => self.missing(complaint, path),
-        })
-    }
-
-    fn missing(&self, complaint: &str, path: &str) -> String {
-        format!("{} operation does not apply: {complaint}: {path}: {MISSING}", self.kind.name())
-    }
-}
-
-const MISSING: &str = "missing value";
-
-impl Kind {
-    fn from_member(member: Member) -> Kind {
-        let Member::Text(text) = member else { return Kind::Unknown(Str::const_new("unknown")) };
-        match text.as_str() {
-            "add" => Kind::Add,
-            "remove" => Kind::Remove,
-            "replace" => Kind::Replace,
-            "move" => Kind::Move,
-            "copy" => Kind::Copy,
-            "test" => Kind::Test,
-            _ => Kind::Unknown(text),
-        }
-    }
-
-    fn name(&self) -> &str {
-        match self {
-            Kind::Add => "add",
-            Kind::Remove => "remove",
-            Kind::Replace => "replace",
-            Kind::Move => "move",
-            Kind::Copy => "copy",
-            Kind::Test => "test",
-            Kind::Unknown(kind) => kind,
-        }
-    }
-}
-
-impl Member {
-    fn from_value(value: Option<Value>) -> Member {
-        match value {
-            Some(Value::String(text)) => Member::Text(text),
-            Some(Value::Null) | None => Member::Missing,
-            Some(other) => Member::Other(json_type(&other)),
-        }
-    }
-}
-
-fn not_text(found: &str) -> String {
-    format!("json: cannot unmarshal {found} into Go value of type string")
-}
-
-/// Refuses a value that would make the document too deep.
-fn check_depth(value: &Value, path: &str) -> Result<(), String> {
-    let is_fine = json::DEPTH_MAX
-        .checked_sub(json_pointer::depth(path))
-        .is_some_and(|levels| fits_into(value, levels));
-    if is_fine { Ok(()) } else { Err("exceeded max depth".into()) }
-}
-
-fn fits_into(value: &Value, levels: usize) -> bool {
-    match value {
-        Value::List(_) | Value::Map(_) if levels == 0 => false,
-        Value::List(list) => list.iter().all(|item| fits_into(item, levels - 1)),
-        Value::Map(map) => map.values().all(|value| fits_into(value, levels - 1)),
-        _ => true,
-    }
 }

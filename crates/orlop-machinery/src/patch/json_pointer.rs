@@ -88,6 +88,31 @@ impl<'a> Container<'a> {
         }
     }
 
+    /// How many items adding may push aside.
+    pub(super) fn cost_of_adding(&self, key: &str) -> usize {
+        match self {
+            Container::List(list) if key != "-" => list.len(),
+            Container::List(_) => 0,
+            Container::Map(_) => self.cost_of_setting(key),
+        }
+    }
+
+    /// How many items setting may push aside.
+    pub(super) fn cost_of_setting(&self, key: &str) -> usize {
+        match self {
+            Container::Map(map) if !map.contains_key(key) => map.len(),
+            Container::Map(_) | Container::List(_) => 0,
+        }
+    }
+
+    /// How many items removing may push aside.
+    pub(super) fn cost_of_removing(&self) -> usize {
+        match self {
+            Container::Map(map) => map.len(),
+            Container::List(list) => list.len(),
+        }
+    }
+
     /// Puts a value in: instead of what a map had, before what a list had.
     pub(super) fn add(&mut self, key: &str, value: Value) -> Result<(), String> {
         match self {

@@ -176,3 +176,16 @@ fn a_document_gets_no_deeper_than_can_be_read() {
     let long = format!(r#"{{"op":"add","path":"/a{}/-","value":1}}"#, "/0".repeat(600));
     assert!(apply(&long).is_err());
 }
+
+#[test]
+fn moved_items_are_limited_all_together() {
+    let document = Value::from([("a", Value::List(vec![Value::Null; 200_000]))]);
+    let patch = |path: &str| {
+        let operation = parse(&format!(r#"{{"op":"add","path":"{path}","value":1}}"#));
+        JsonPatch::from_value(Value::List(vec![operation; 5_000])).unwrap()
+    };
+    assert!(patch("/a/-").apply(document.clone()).is_ok());
+    let error = patch("/a/0").apply(document).unwrap_err();
+    let expect = "the patch moves more than 536870912 items of lists and maps";
+    assert_eq!((error.to_string().as_str(), error.refusal()), (expect, Refusal::Unprocessable));
+}
