@@ -229,8 +229,10 @@ fn select(entry: &Entry, object: &Value) -> String {
     or_else(&lines.join("\n"), "none")
 }
 
+/// Without empty lines, which cases do not have.
 fn or_else(text: &str, empty: &str) -> String {
-    if text.is_empty() { empty.to_owned() } else { text.to_owned() }
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    if lines.is_empty() { empty.to_owned() } else { lines.join("\n") }
 }
 
 /// Whether the object has the values; the text is the expectation with what is there instead.

@@ -9,9 +9,7 @@ use orlop_machinery::{Value, names};
 
 use crate::core::persistent_volume::validate_resource_version;
 use crate::rules::resource_name::is_native;
-use crate::rules::resource_requirements::{
-    validate_basic_resource, validate_resource_quantity_value,
-};
+use crate::rules::resource_requirements::validate_basic_resource;
 use crate::rules::status::keep;
 
 /// The endpoint.
@@ -70,9 +68,6 @@ fn validate_allocated_resources(resources: &Node<'_>, errors: &mut Errors) {
         validate_name(resources, name, errors);
         if errors.len() == before {
             validate_basic_resource(&amount, errors);
-        }
-        if errors.len() == before {
-            validate_resource_quantity_value("storage", &amount, errors);
         }
     }
 }
