@@ -15,6 +15,9 @@ use orlop_machinery::node::Node;
 
 use super::{GROUP_VERSION, PACKAGE};
 use crate::rules::int_or_percent::{is_zero, validate_at_most_all, validate_int_or_percent};
+use crate::rules::persistent_volume_claim_spec::{
+    ClaimOptions, validate_claim_spec, warn_of_claim_spec,
+};
 use crate::rules::pod_spec::{self, PodOptions, annotations};
 use crate::rules::replica_status::{
     ReplicaStatus, validate_collision_count, validate_replica_status,
@@ -169,11 +172,24 @@ impl Rules for StatefulSet {
     }
 
     fn warn(&self, _context: &Context<'_>, object: &Node<'_>, warnings: &mut Vec<String>) {
-        if object.at("spec").at("revisionHistoryLimit").int() < 0 {
-            let warning = "spec.revisionHistoryLimit: a negative value retains all historical \
-                           revisions; a value >= 0 is recommended";
-            warnings.push(warning.to_owned());
+        for claim in object.at("spec").at("volumeClaimTemplates").items() {
+            warn_of_claim_spec(claim.path(), claim.value().at("spec"), warnings);
         }
+        warn_of_endless_history(object, warnings);
+    }
+
+    fn warn_update(
+        &self,
+        _context: &Context<'_>,
+        new: &Node<'_>,
+        _old: &Node<'_>,
+        warnings: &mut Vec<String>,
+    ) {
+        for claim in new.at("spec").at("volumeClaimTemplates").items() {
+            // Upstream names another place here than on creation.
+            warn_of_claim_spec(&claim.path().child("Spec"), claim.value().at("spec"), warnings);
+        }
+        warn_of_endless_history(new, warnings);
     }
 
     fn reset_fields(&self) -> &'static [&'static str] {
@@ -200,6 +216,14 @@ impl Rules for StatefulSetStatus {
 
     fn reset_fields(&self) -> &'static [&'static str] {
         &["spec"]
+    }
+}
+
+fn warn_of_endless_history(object: &Node<'_>, warnings: &mut Vec<String>) {
+    if object.at("spec").at("revisionHistoryLimit").int() < 0 {
+        let warning = "spec.revisionHistoryLimit: a negative value retains all historical \
+                       revisions; a value >= 0 is recommended";
+        warnings.push(warning.to_owned());
     }
 }
 
@@ -256,6 +280,11 @@ fn validate_spec(spec: &Node<'_>, options: Options, errors: &mut Errors) {
         let policy = retention.at(field);
         if retention.is_set() && !matches!(policy.str(), "Retain" | "Delete") {
             errors.not_supported(&policy, &["Retain", "Delete"]);
+        }
+    }
+    if !options.is_update {
+        for claim in spec.at("volumeClaimTemplates").items() {
+            validate_claim_spec(&claim.at("spec"), ClaimOptions::default(), errors);
         }
     }
     validate_non_negative(&spec.at("replicas"), errors);
