@@ -38,7 +38,7 @@ pub(crate) fn json(path: &Path) -> Value {
 
 /// The struct of a recorded object, by the name of its file without extension, such as
 /// `rbac.authorization.k8s.io.v1.Role`; none for versions that are not served.
-pub fn find(name: &str) -> Option<StructId> {
+pub(crate) fn find(name: &str) -> Option<StructId> {
     let (group_version, kind) = name.rsplit_once('.')?;
     let (group, version) = group_version.rsplit_once('.')?;
     let is_served = !version.contains("alpha") && !version.contains("beta");

@@ -3,7 +3,7 @@
 use super::envelope;
 use super::message::{Content, Member, Messages};
 use super::writer::Writer;
-use crate::base64;
+use crate::bytes;
 use crate::duration::Duration;
 use crate::json;
 use crate::schema::{Alternative, Field, List, MapOf, Schema, StructId, Type};
@@ -124,7 +124,7 @@ impl<'a> Encoder<'a> {
             }
             Type::String => self.writer.bytes_field(number, value.str().as_bytes()),
             Type::Bytes => {
-                let bytes = base64::decode(value.str()).unwrap_or_default();
+                let bytes = bytes::decode(value.str()).unwrap_or_default();
                 self.writer.bytes_field(number, &bytes);
             }
             ty => {

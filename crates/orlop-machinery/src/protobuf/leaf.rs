@@ -2,7 +2,7 @@
 
 use super::reader::{Reader, Tag, i32_of, malformed, read_text};
 use super::{ProtobufError, wire};
-use crate::base64;
+use crate::bytes;
 use crate::duration::Duration;
 use crate::json;
 use crate::quantity;
@@ -51,7 +51,7 @@ pub(super) fn read_scalar(ty: &Type, reader: &mut Reader<'_>) -> Result<Value, P
         Type::Int32 => Value::Int(i32_of(reader.varint()?).into()),
         Type::Int64 => Value::Int(reader.varint()?.cast_signed()),
         Type::Float64 => Value::Float(read_float(reader)?),
-        Type::Bytes => Value::from(base64::encode(reader.bytes()?)),
+        Type::Bytes => Value::from(bytes::encode(reader.bytes()?)),
         _ => Value::Null,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::message::Rule;
 use super::reader;
-use crate::base64;
+use crate::bytes;
 use crate::duration::Duration;
 use crate::json;
 use crate::schema::{Alternative, Schema, StructId, Type};
@@ -58,7 +58,7 @@ impl<'a> Sampler<'a> {
             Type::Int64 => Value::Int(number.cast_signed()),
             Type::Float64 => Value::Float(f64::from(reader::i32_of(number)) / 4.0),
             Type::String => Value::from(self.pick(&TEXTS)),
-            Type::Bytes => Value::from(base64::encode(self.pick(&TEXTS).as_bytes())),
+            Type::Bytes => Value::from(bytes::encode(self.pick(&TEXTS).as_bytes())),
             Type::Time => Value::from(Time::from_unix(seconds).to_string()),
             Type::MicroTime => Value::from(MicroTime::from_unix(seconds, 5000).to_string()),
             Type::Duration => Value::from(Duration::from_nanos(number.cast_signed()).to_string()),
