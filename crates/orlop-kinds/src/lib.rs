@@ -14,6 +14,7 @@ mod apiregistration;
 mod apps;
 mod authentication;
 mod authorization;
+mod certificates;
 mod coordination;
 mod core;
 mod events;
