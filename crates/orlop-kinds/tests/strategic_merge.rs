@@ -19,9 +19,8 @@ fn patches_do_what_upstream_does() {
     let mut count = 0;
     for text in table.split("\n\n").filter(|text| !text.starts_with('#')) {
         let (about, lines) = text.split_once('\n').unwrap();
-        let word = |name: &str| {
-            lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
-        };
+        let word =
+            |name: &str| lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         let json = |name: &str| json::parse(word(name).unwrap().as_bytes()).unwrap();
         let id = find(word("kind").unwrap());
         let found = strategic_merge(schema(), id, json("original"), json("patch"));
@@ -77,7 +76,8 @@ fn pod(image: &str) -> Value {
 #[test]
 fn a_small_patch_of_a_pod_is_fast() {
     let id = find("Pod");
-    let patch = json::parse(br#"{"spec":{"containers":[{"name":"web","image":"web:2"}]}}"#).unwrap();
+    let patch =
+        json::parse(br#"{"spec":{"containers":[{"name":"web","image":"web:2"}]}}"#).unwrap();
     let inputs: Vec<(Value, Value)> = (0..1000).map(|_| (pod("web:1"), patch.clone())).collect();
     let start = Instant::now();
     for (pod, patch) in inputs {
