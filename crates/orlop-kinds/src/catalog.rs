@@ -24,6 +24,7 @@ static GROUPS: &[&[&dyn Kind]] = &[
     crate::flowcontrol::KINDS,
     crate::networking::KINDS,
     crate::rbac::KINDS,
+    crate::resource::KINDS,
     crate::scheduling::KINDS,
     crate::storage::KINDS,
 ];

@@ -21,6 +21,7 @@ mod events;
 mod flowcontrol;
 mod networking;
 mod rbac;
+mod resource;
 mod rules;
 mod scheduling;
 mod storage;
