@@ -18,6 +18,7 @@ static GROUPS: &[&[&dyn Kind]] = &[
     crate::apps::KINDS,
     crate::authentication::KINDS,
     crate::authorization::KINDS,
+    crate::batch::KINDS,
     crate::coordination::KINDS,
     crate::events::KINDS,
     crate::flowcontrol::KINDS,

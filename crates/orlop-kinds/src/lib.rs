@@ -14,6 +14,7 @@ mod apiregistration;
 mod apps;
 mod authentication;
 mod authorization;
+mod batch;
 mod coordination;
 mod core;
 mod events;
@@ -24,5 +25,5 @@ mod scheduling;
 mod storage;
 
 pub use catalog::catalog;
-pub use rules::scale;
+pub use rules::{cron_schedule, scale};
 pub use schema::schema;
