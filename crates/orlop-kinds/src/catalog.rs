@@ -19,6 +19,7 @@ static GROUPS: &[&[&dyn Kind]] = &[
     crate::authentication::KINDS,
     crate::authorization::KINDS,
     crate::certificates::KINDS,
+    crate::batch::KINDS,
     crate::coordination::KINDS,
     crate::events::KINDS,
     crate::flowcontrol::KINDS,

@@ -15,6 +15,7 @@ mod apps;
 mod authentication;
 mod authorization;
 mod certificates;
+mod batch;
 mod coordination;
 mod core;
 mod events;
@@ -26,5 +27,5 @@ mod scheduling;
 mod storage;
 
 pub use catalog::catalog;
-pub use rules::scale;
+pub use rules::{cron_schedule, scale};
 pub use schema::schema;

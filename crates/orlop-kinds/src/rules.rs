@@ -1,6 +1,7 @@
 //! Rules that several kinds share. Each stands once, in the file of what it is about.
 
 pub(crate) mod access_mode;
+pub mod cron_schedule;
 pub(crate) mod deprecated_node_label;
 pub(crate) mod generation;
 pub(crate) mod image_reference;
@@ -21,5 +22,6 @@ pub(crate) mod scalar;
 pub mod scale;
 pub(crate) mod signer_name;
 pub(crate) mod status;
+pub(crate) mod time_zone;
 pub(crate) mod tolerations;
 pub(crate) mod volume;
