@@ -94,5 +94,6 @@ pub trait Kind: Rules {
     fn to_storage(&self, _object: &mut Value) {}
 
     /// Turns a stored object into this version.
+    #[allow(clippy::wrong_self_convention, reason = "the object comes from storage, not the kind")]
     fn from_storage(&self, _object: &mut Value) {}
 }
