@@ -1,7 +1,7 @@
 //! `bench model`: what it costs to handle one object, on one core.
 //!
-//! The object is a Pod of 3 KiB as a Deployment makes it. The yardstick is `serde_json`, which parses
-//! and prints the same text in the same run: machines differ, the ratio does not.
+//! The object is a Pod of 3 KiB as a Deployment makes it. The yardstick is `serde_json`, which
+//! parses and prints the same text in the same run: machines differ, the ratio does not.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -22,12 +22,17 @@ use crate::{ALLOCATOR, Options};
 
 const POD: &str = include_str!("model/pod.json");
 /// What somebody applies on top of the Pod.
-const APPLIED: &str = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"checkout-6d8f7c9b5d-x7k2p",
-    "namespace":"shop","labels":{"tier":"backend"}},"spec":{"containers":[{"name":"checkout",
-    "image":"registry.example.com/shop/checkout:v42"}],"tolerations":[{"key":"dedicated",
-    "operator":"Equal","value":"shop","effect":"NoSchedule"}]}}"#;
-const PATCH: &str = r#"{"metadata":{"labels":{"tier":"backend"}},"spec":{"containers":[{"name":"checkout",
-    "image":"registry.example.com/shop/checkout:v42","env":[{"name":"LOG_LEVEL","value":"debug"}]}]}}"#;
+const APPLIED: &str = r#"{"apiVersion": "v1", "kind": "Pod",
+    "metadata": {"name": "checkout-6d8f7c9b5d-x7k2p", "namespace": "shop",
+        "labels": {"tier": "backend"}},
+    "spec": {"containers": [
+            {"name": "checkout", "image": "registry.example.com/shop/checkout:v42"}],
+        "tolerations": [{"key": "dedicated", "operator": "Equal", "value": "shop",
+            "effect": "NoSchedule"}]}}"#;
+const PATCH: &str = r#"{"metadata": {"labels": {"tier": "backend"}},
+    "spec": {"containers": [
+        {"name": "checkout", "image": "registry.example.com/shop/checkout:v42",
+        "env": [{"name": "LOG_LEVEL", "value": "debug"}]}]}}"#;
 const NOW: Time = Time::from_unix(1_767_225_600);
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {

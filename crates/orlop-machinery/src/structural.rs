@@ -369,14 +369,16 @@ mod tests {
     use super::*;
     use crate::{json, schema};
 
-    const CRON_TAB: &str = r#"{"type": "object", "properties": {"spec": {"type": "object", "properties": {
-        "schedule": {"type": "string", "pattern": "^.+$"},
-        "replicas": {"type": "integer", "minimum": 1, "default": 1},
-        "port": {"x-kubernetes-int-or-string": true},
-        "env": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
-            "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
-        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
-        "free": {"x-kubernetes-preserve-unknown-fields": true}}}}}"#;
+    const CRON_TAB: &str = r#"{"type": "object", "properties": {"spec": {"type": "object",
+        "properties": {
+            "schedule": {"type": "string", "pattern": "^.+$"},
+            "replicas": {"type": "integer", "minimum": 1, "default": 1},
+            "port": {"x-kubernetes-int-or-string": true},
+            "env": {"type": "array", "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name"],
+                "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
+            "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+            "free": {"x-kubernetes-preserve-unknown-fields": true}}}}}"#;
 
     fn compiled() -> (Schema, StructId) {
         let mut schema =
@@ -423,7 +425,7 @@ mod tests {
              \"integer\", \"number\", \"object\", \"string\"",
         );
         check(
-            r#"{"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}}"#,
+            r#"{"type": "object", "properties": {"a": {}}, "additionalProperties": {}}"#,
             ": additionalProperties and properties are mutual exclusive",
         );
         let deep = r#"{"type":"array","items":"#.repeat(80) + "{}" + &"}".repeat(80);

@@ -25,9 +25,7 @@ impl Kind for ComponentStatus {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const {
-            &[Column::NAME, Column::text("Status"), Column::text("Message"), Column::text("Error")]
-        }
+        const { &[Column::NAME, Column::text("Status"), Column::text("Message"), Column::text("Error")] }
     }
 
     fn row(&self, _context: &Context<'_>, object: &Value) -> Row {

@@ -33,14 +33,7 @@ impl Kind for IngressClass {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const {
-            &[
-                Column::NAME,
-                Column::text("Controller"),
-                Column::text("Parameters"),
-                Column::AGE,
-            ]
-        }
+        const { &[Column::NAME, Column::text("Controller"), Column::text("Parameters"), Column::AGE] }
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {
