@@ -13,6 +13,7 @@ kinds![
     replication_controller,
     resource_quota,
     secret,
+    service,
     service_account,
 ];
 

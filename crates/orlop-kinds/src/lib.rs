@@ -26,6 +26,7 @@ mod rules;
 mod scheduling;
 mod storage;
 
+pub use self::core::service::allocation as service_allocation;
 pub use catalog::catalog;
 pub use rules::{cron_schedule, scale};
 pub use schema::schema;
