@@ -3,6 +3,7 @@
 kinds![
     component_status,
     config_map,
+    endpoints,
     event,
     limit_range,
     namespace,

@@ -3,6 +3,7 @@
 pub(crate) mod access_mode;
 pub mod cron_schedule;
 pub(crate) mod deprecated_node_label;
+pub(crate) mod first_few;
 pub(crate) mod generation;
 pub(crate) mod image_reference;
 pub(crate) mod int_or_percent;
