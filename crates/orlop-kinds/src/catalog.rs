@@ -21,6 +21,7 @@ static GROUPS: &[&[&dyn Kind]] = &[
     crate::certificates::KINDS,
     crate::batch::KINDS,
     crate::coordination::KINDS,
+    crate::discovery::KINDS,
     crate::events::KINDS,
     crate::flowcontrol::KINDS,
     crate::networking::KINDS,

@@ -18,6 +18,7 @@ mod certificates;
 mod batch;
 mod coordination;
 mod core;
+mod discovery;
 mod events;
 mod flowcontrol;
 mod networking;
