@@ -25,6 +25,7 @@ static GROUPS: &[&[&dyn Kind]] = &[
     crate::events::KINDS,
     crate::flowcontrol::KINDS,
     crate::networking::KINDS,
+    crate::node::KINDS,
     crate::rbac::KINDS,
     crate::scheduling::KINDS,
     crate::storage::KINDS,

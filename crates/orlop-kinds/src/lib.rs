@@ -22,6 +22,7 @@ mod discovery;
 mod events;
 mod flowcontrol;
 mod networking;
+mod node;
 mod rbac;
 mod rules;
 mod scheduling;
