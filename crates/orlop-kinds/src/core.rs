@@ -3,6 +3,7 @@
 kinds![
     component_status,
     config_map,
+    endpoints,
     event,
     limit_range,
     namespace,
@@ -13,6 +14,7 @@ kinds![
     replication_controller,
     resource_quota,
     secret,
+    service,
     service_account,
 ];
 

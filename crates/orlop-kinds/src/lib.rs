@@ -18,14 +18,17 @@ mod certificates;
 mod batch;
 mod coordination;
 mod core;
+mod discovery;
 mod events;
 mod flowcontrol;
 mod networking;
+mod node;
 mod rbac;
 mod rules;
 mod scheduling;
 mod storage;
 
+pub use self::core::service::allocation as service_allocation;
 pub use catalog::catalog;
 pub use rules::{cron_schedule, scale};
 pub use schema::schema;

@@ -3,9 +3,11 @@
 pub(crate) mod access_mode;
 pub mod cron_schedule;
 pub(crate) mod deprecated_node_label;
+pub(crate) mod first_few;
 pub(crate) mod generation;
 pub(crate) mod image_reference;
 pub(crate) mod int_or_percent;
+pub(crate) mod legacy_ip;
 pub(crate) mod local_path;
 pub(crate) mod meaning;
 pub(crate) mod node_selector;

@@ -234,6 +234,11 @@ impl Errors {
         self.add(ErrorKind::Duplicate, at, Some(value.into()), "");
     }
 
+    /// The same for a value that is shown as this JSON: where the order of its fields is known.
+    pub fn duplicate_json(&mut self, at: &impl At, json: impl Into<String>) {
+        self.add(ErrorKind::Duplicate, at, None, json);
+    }
+
     /// What the node names does not exist.
     pub fn not_found(&mut self, node: &Node<'_>) {
         self.add(ErrorKind::NotFound, node, Some(node.shown()), "");
