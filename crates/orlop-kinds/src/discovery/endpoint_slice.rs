@@ -300,3 +300,70 @@ fn text_of_port(port: &Value) -> String {
         _ => "*".to_owned(),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use orlop_machinery::{decode, yaml};
+
+    use super::*;
+    use crate::catalog;
+
+    fn check(slice: &str, expect: &str) {
+        let entry = catalog().find_kind("discovery.k8s.io/v1", "EndpointSlice").unwrap();
+        let slice = yaml::parse(slice.as_bytes()).unwrap();
+        let mut slice = decode::decode(crate::schema(), entry.id, slice).unwrap().object;
+        catalog().set_defaults(entry, &mut slice);
+        let mut errors = Errors::new();
+        validate_slice(&entry.node(&slice), None, &mut errors);
+        assert_eq!(errors.to_string().trim_end(), expect);
+    }
+
+    fn list(count: usize, text: impl Fn(usize) -> String) -> String {
+        let texts: Vec<String> = (0..count).map(text).collect();
+        texts.join(", ")
+    }
+
+    #[test]
+    fn lists_have_bounds() {
+        let slice = |endpoints: String, ports: String| {
+            format!("{{addressType: IPv4, endpoints: [{endpoints}], ports: [{ports}]}}")
+        };
+        let endpoints = |count| list(count, |_| "{addresses: [10.1.0.1]}".to_owned());
+        check(&slice(endpoints(1000), String::new()), "");
+        let too_many = "endpoints: Too many: 1001: must have at most 1000 items";
+        check(&slice(endpoints(1001), String::new()), too_many);
+
+        let addresses = |count| {
+            let addresses = list(count, |index| format!("10.1.0.{index}"));
+            slice(format!("{{addresses: [{addresses}]}}"), String::new())
+        };
+        check(&addresses(100), "");
+        let too_many = "endpoints[0].addresses: Too many: 101: must have at most 100 items";
+        check(&addresses(101), too_many);
+
+        let ports = |count| list(count, |index| format!("{{name: p{index}}}"));
+        check(&slice(String::new(), ports(20_000)), "");
+        let too_many = "ports: Too many: 20001: must have at most 20000 items";
+        check(&slice(String::new(), ports(20_001)), too_many);
+    }
+
+    #[test]
+    fn labels_of_places_are_labels_without_zones() {
+        let topology = |labels: &str| {
+            let endpoint = format!("{{addresses: [10.1.0.1], deprecatedTopology: {{{labels}}}}}");
+            format!("{{addressType: IPv4, endpoints: [{endpoint}]}}")
+        };
+        check(&topology("a: b"), "");
+        check(&topology(&list(16, |index| format!("a{index}: b"))), "");
+        check(
+            &topology(&list(17, |index| format!("a{index}: b"))),
+            "endpoints[0].deprecatedTopology: Too many: 17: must have at most 16 items",
+        );
+        check(
+            &topology("topology.kubernetes.io/zone: a"),
+            "endpoints[0].deprecatedTopology[topology.kubernetes.io/zone]: Internal error: \
+             reserved key was not removed in conversion",
+        );
+    }
+}

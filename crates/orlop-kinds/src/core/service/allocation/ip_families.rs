@@ -283,8 +283,8 @@ mod tests {
         decide(
             DUAL,
             "{clusterIP: x, clusterIPs: [x]}",
-            "SingleStack null spec.clusterIPs[0]: Invalid value: \"x\": must be a valid IP address, \
-             (e.g. 10.9.8.7 or 2001:db8::ffff)",
+            "SingleStack null spec.clusterIPs[0]: Invalid value: \"x\": must be a valid IP \
+             address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
         );
     }
 
