@@ -1,6 +1,7 @@
 //! The core group, `v1`.
 
 kinds![
+    binding,
     component_status,
     config_map,
     endpoints,
