@@ -8,6 +8,7 @@ kinds![
     event,
     limit_range,
     namespace,
+    node,
     persistent_volume,
     persistent_volume_claim,
     pod,
