@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use orlop_machinery::field::{At, Errors};
 use orlop_machinery::node::Node;
-use orlop_machinery::{Value, names};
+use orlop_machinery::{Map, Value, names};
 
 use crate::rules::scalar::validate_number;
 
@@ -134,10 +134,11 @@ pub(super) fn validate_allocated_resources(status: &Node<'_>, spec: &Value, erro
     for (list, containers) in OF_WORK {
         let containers = by_name(spec.at(containers));
         for container_status in status.at(list).items() {
-            let container = containers.get(container_status.at("name").str()).copied();
+            let container = containers.get(container_status.at("name").str());
+            let asked_for = container.map(|container| AskedFor::of(container));
             for resource in container_status.at("allocatedResourcesStatus").items() {
-                if let Some(container) = container {
-                    validate_is_asked_for(&resource.at("name"), container, errors);
+                if let Some(asked_for) = &asked_for {
+                    asked_for.validate(&resource.at("name"), errors);
                 }
                 validate_health(&resource.at("resources"), errors);
             }
@@ -151,29 +152,39 @@ pub(super) fn validate_allocated_resources(status: &Node<'_>, spec: &Value, erro
     }
 }
 
-fn validate_is_asked_for(name: &Node<'_>, container: &Value, errors: &mut Errors) {
-    let resources = container.at("resources");
-    let (is_found, detail) = match name.str().strip_prefix("claim:") {
-        Some(claim) => {
-            let is_same = |found: &Value| match (found.at("name").str(), found.at("request").str())
-            {
-                (name, "") => name == claim,
-                (name, request) => claim
-                    .strip_prefix(name)
-                    .and_then(|rest| rest.strip_prefix('/'))
-                    .is_some_and(|rest| rest == request),
-            };
-            let detail = "must match one of the container's resource claims in a format \
-                          'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
-            (resources.at("claims").list().iter().any(is_same), detail)
+/// What a container asks for.
+struct AskedFor<'a> {
+    requests: &'a Map,
+    /// `claim`, or `claim/request` for a part of it.
+    claims: BTreeSet<String>,
+}
+
+impl<'a> AskedFor<'a> {
+    fn of(container: &'a Value) -> AskedFor<'a> {
+        let resources = container.at("resources");
+        let name = |claim: &Value| match (claim.at("name").str(), claim.at("request").str()) {
+            (name, "") => name.to_owned(),
+            (name, request) => format!("{name}/{request}"),
+        };
+        let claims = resources.at("claims").list().iter().map(name).collect();
+        AskedFor { requests: resources.at("requests").map(), claims }
+    }
+
+    fn validate(&self, name: &Node<'_>, errors: &mut Errors) {
+        let (is_found, detail) = match name.str().strip_prefix("claim:") {
+            Some(claim) => (
+                self.claims.contains(claim),
+                "must match one of the container's resource claims in a format \
+                 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty",
+            ),
+            None => (
+                self.requests.contains_key(name.str()),
+                "must match one of the container's resource requests",
+            ),
+        };
+        if !is_found {
+            errors.invalid(name, detail);
         }
-        None => {
-            let detail = "must match one of the container's resource requests";
-            (resources.at("requests").map().contains_key(name.str()), detail)
-        }
-    };
-    if !is_found {
-        errors.invalid(name, detail);
     }
 }
 
