@@ -1,12 +1,14 @@
 //! The core group, `v1`.
 
 kinds![
+    binding,
     component_status,
     config_map,
     endpoints,
     event,
     limit_range,
     namespace,
+    node,
     persistent_volume,
     persistent_volume_claim,
     pod,

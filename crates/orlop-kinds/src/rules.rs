@@ -2,6 +2,7 @@
 
 pub(crate) mod access_mode;
 pub mod cron_schedule;
+pub(crate) mod address_pair;
 pub(crate) mod deprecated_node_label;
 pub(crate) mod first_few;
 pub(crate) mod generation;

@@ -64,6 +64,12 @@ pub trait Kind: Rules {
         None
     }
 
+    /// Whether a deletion does not wait whatever the request says: nobody is there to end the
+    /// object.
+    fn ends_at_once(&self, _object: &Value) -> bool {
+        false
+    }
+
     /// What becomes of dependents when a delete does not say.
     fn garbage_collection(&self) -> GarbageCollection {
         GarbageCollection::DeleteDependents
