@@ -22,4 +22,6 @@ pub mod scale;
 pub(crate) mod signer_name;
 pub(crate) mod status;
 pub(crate) mod tolerations;
+pub(crate) mod url;
 pub(crate) mod volume;
+pub(crate) mod webhook_client_config;
