@@ -32,5 +32,4 @@ pub use self::core::service::allocation as service_allocation;
 pub use catalog::catalog;
 pub use rules::{cron_schedule, scale};
 pub use crate::core::binding::{BindError, bind_pod};
-pub use rules::scale;
 pub use schema::schema;
