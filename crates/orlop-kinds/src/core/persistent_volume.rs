@@ -5,7 +5,7 @@
 //! `pkg/api/persistentvolume/util.go`. What a volume must say stands in
 //! `rules/persistent_volume_spec.rs`.
 
-use orlop_machinery::equality::semantically_equal;
+use orlop_machinery::equality::equal_without_schema;
 use orlop_machinery::field::{At, Errors, Path};
 use orlop_machinery::kind::{Column, Context, Defaulter, Kind, Resource, Row, Rules};
 use orlop_machinery::node::Node;
@@ -14,11 +14,11 @@ use orlop_machinery::{Map, Value, meta, unified_diff};
 
 use super::{GROUP_VERSION, PACKAGE};
 use crate::rules::deprecated_node_label::warn_of_node_selector_term;
+use crate::rules::meaning::is_same;
 use crate::rules::node_selector::has_invalid_label_value;
 use crate::rules::persistent_volume_spec::{source_fields, validate_volume_spec};
 use crate::rules::resource_list::{quantity, round_up_fields};
 use crate::rules::{access_mode, status};
-use crate::schema;
 
 pub(crate) static KIND: PersistentVolume = PersistentVolume;
 
@@ -264,8 +264,7 @@ fn validate_source_update(new_spec: &Value, old_spec: &Value, errors: &mut Error
     if !old.at("csi").is_null() && old.path(&["csi", secret]).is_null() {
         new.path_mut(&["csi"]).and_then(|csi| csi.remove(secret));
     }
-    let id = schema().find(SPEC).expect("the spec of this kind is in the schema");
-    if !semantically_equal(schema(), id, &new, &old) {
+    if !is_same(SPEC, &new, &old) {
         let detail = format!(
             "spec.persistentvolumesource is immutable after creation\n{}",
             unified_diff::of_values(&old, &new)
@@ -293,7 +292,7 @@ fn validate_node_affinity_update(new_spec: &Value, old_spec: &Value, errors: &mu
     }
     let new = new_spec.at("nodeAffinity");
     rename_labels(&mut old, new);
-    if !orlop_machinery::equality::equal_without_schema(new, &old) {
+    if !equal_without_schema(new, &old) {
         let detail =
             format!("{}, except for updating from beta label to GA", meta::FIELD_IMMUTABLE);
         errors.invalid_value(&Path::field("nodeAffinity"), new.clone(), detail);

@@ -111,7 +111,7 @@ mod tests {
     fn a_signer_is_not_too_long() {
         let domain = format!("{0}.{0}.{0}.{0}", "a".repeat(63));
         check(&format!("{domain}/b"), &["x: Too long: may not be more than 253 bytes"]);
-        let path = vec!["b"; 160].join(".");
+        let path = vec!["b"; 161].join(".");
         check(&format!("{}/{path}", &domain[..251]), &["x: Too long: may not be more than 571"]);
     }
 

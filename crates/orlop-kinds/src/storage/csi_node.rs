@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use orlop_machinery::Value;
+use orlop_machinery::equality::equal_without_schema;
 use orlop_machinery::field::Errors;
 use orlop_machinery::kind::{Column, Context, Kind, Resource, Row, Rules};
 use orlop_machinery::meta;
@@ -114,7 +115,7 @@ fn validate_driver_update(drivers: &Node<'_>, (new, old): (&Value, &Value), erro
         driver
     };
     let (new, old) = (without_count(new), without_count(old));
-    if !orlop_machinery::equality::equal_without_schema(&new, &old) {
+    if !equal_without_schema(&new, &old) {
         errors.invalid_value(drivers, new, meta::FIELD_IMMUTABLE);
     }
 }

@@ -39,3 +39,29 @@ pub(super) fn validate_parameters(parameters: &Node<'_>, errors: &mut Errors) {
         errors.too_long(parameters, SIZE_MAX);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use orlop_machinery::value::{Map, Str, Value};
+
+    use super::*;
+
+    fn check(parameters: impl Iterator<Item = (String, String)>, expect: &str) {
+        let entries = parameters.map(|(key, value)| (Str::from(key), Value::from(value)));
+        let parameters = Value::Map(entries.collect::<Map>());
+        let mut errors = Errors::new();
+        validate_parameters(&Node::root(&parameters), &mut errors);
+        let found: Vec<String> = errors.list().iter().map(|error| error.body()).collect();
+        assert_eq!(found.join("; "), expect);
+    }
+
+    #[test]
+    fn parameters_have_bounds() {
+        let many = |count: usize| (0..count).map(|at| (at.to_string(), String::new()));
+        check(many(COUNT_MAX), "");
+        check(many(COUNT_MAX + 1), "Too long: may not be more than 512 bytes");
+        let large = |size: usize| std::iter::once(("a".to_owned(), "b".repeat(size - 1)));
+        check(large(SIZE_MAX), "");
+        check(large(SIZE_MAX + 1), "Too long: may not be more than 262144 bytes");
+    }
+}

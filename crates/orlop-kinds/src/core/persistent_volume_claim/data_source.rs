@@ -50,3 +50,28 @@ fn is_claim_or_snapshot(source: &Value) -> bool {
     let known = [("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")];
     known.contains(&group_and_kind)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use orlop_machinery::json;
+    use orlop_machinery::kind::Kind;
+
+    fn check(spec: &str, expect: &str) {
+        let mut claim = json::parse(format!(r#"{{"spec":{spec}}}"#).as_bytes()).unwrap();
+        super::super::KIND.from_storage(&mut claim);
+        assert_eq!(json::to_string(claim.at("spec")), expect);
+    }
+
+    #[test]
+    fn stored_claims_of_older_versions_get_the_field_that_they_lack() {
+        let source = r#"{"apiGroup":null,"kind":"PersistentVolumeClaim","name":"a"}"#;
+        let both = format!(r#"{{"dataSource":{source},"dataSourceRef":{source}}}"#);
+        check("{}", "{}");
+        check(&format!(r#"{{"dataSource":{source}}}"#), &both);
+        check(&format!(r#"{{"dataSourceRef":{source}}}"#), &both);
+        check(&both, &both);
+        let elsewhere = r#"{"dataSourceRef":{"kind":"A","name":"a","namespace":"b"}}"#;
+        check(elsewhere, elsewhere);
+    }
+}

@@ -3,16 +3,15 @@
 //!
 //! After `ValidatePersistentVolumeClaimUpdate` in `pkg/apis/core/validation/validation.go`.
 
-use orlop_machinery::equality::semantically_equal;
 use orlop_machinery::field::{Errors, Path};
 use orlop_machinery::node::Node;
 use orlop_machinery::{Value, meta, unified_diff};
 
 use super::data_source;
 use crate::core::persistent_volume::STORAGE_CLASS_ANNOTATION;
+use crate::rules::meaning::is_same;
 use crate::rules::resource_list::quantity;
 use crate::rules::status::keep;
-use crate::schema;
 
 const SPEC: &str = "io.k8s.api.core.v1.PersistentVolumeClaimSpec";
 const CLASS: &str = "storageClassName";
@@ -32,8 +31,7 @@ pub(super) fn validate_claim_update(new: &Node<'_>, old: &Node<'_>, errors: &mut
         mask_size(&mut masked_new, old_spec);
         keep(&mut masked_new, old_spec, ATTRIBUTES_CLASS);
     }
-    let id = schema().find(SPEC).expect("the spec of this kind is in the schema");
-    if !semantically_equal(schema(), id, &masked_new, &masked_old) {
+    if !is_same(SPEC, &masked_new, &masked_old) {
         let detail = format!(
             "spec is immutable after creation except resources.requests and \
              volumeAttributesClassName for bound claims\n{}",

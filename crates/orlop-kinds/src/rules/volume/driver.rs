@@ -36,10 +36,11 @@ pub(super) fn validate_csi(source: &Node<'_>, errors: &mut Errors) {
     }
     if name.is_empty() {
         errors.required(&name, "");
+        return;
     }
     // Upstream does not say in which field the name is.
     let at = source.path().child("name");
-    for message in if name.is_empty() { vec![] } else { names::dns_subdomain(name.str()) } {
+    for message in names::dns_subdomain(name.str()) {
         errors.invalid_value(&at, name.str(), message);
     }
 }
