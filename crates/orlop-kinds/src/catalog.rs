@@ -27,6 +27,7 @@ static GROUPS: &[&[&dyn Kind]] = &[
     crate::networking::KINDS,
     crate::node::KINDS,
     crate::rbac::KINDS,
+    crate::resource::KINDS,
     crate::scheduling::KINDS,
     crate::storage::KINDS,
 ];

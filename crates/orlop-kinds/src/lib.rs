@@ -24,6 +24,7 @@ mod flowcontrol;
 mod networking;
 mod node;
 mod rbac;
+mod resource;
 mod rules;
 mod scheduling;
 mod storage;
