@@ -18,7 +18,12 @@ fuzz_target!(|bytes: &[u8]| {
     let now = Time::from_unix(0);
     let options = ApplyOptions { on_conflict: OnConflict::Force, now };
     let live = manager.update(&orlop_machinery::Value::Null, live, "first", now);
-    _ = manager.apply(&live, &applied, "second", &ApplyOptions { on_conflict: OnConflict::Fail, now });
+    _ = manager.apply(
+        &live,
+        &applied,
+        "second",
+        &ApplyOptions { on_conflict: OnConflict::Fail, now },
+    );
     if let Ok(once) = manager.apply(&live, &applied, "second", &options) {
         let twice = manager.apply(&once.object, &applied, "second", &options);
         let twice = twice.expect("it was applied");

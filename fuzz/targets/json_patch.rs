@@ -7,7 +7,9 @@ use orlop_machinery::patch::json::JsonPatch;
 
 fuzz_target!(|bytes: &[u8]| {
     let (document, patch) = orlop_fuzz::halves(bytes);
-    let (Ok(document), Ok(patch)) = (json::parse(document), JsonPatch::parse(patch)) else { return };
+    let (Ok(document), Ok(patch)) = (json::parse(document), JsonPatch::parse(patch)) else {
+        return;
+    };
     if let Ok(changed) = patch.apply(document) {
         assert_eq!(json::parse(&json::to_vec(&changed)), Ok(changed));
     }

@@ -27,9 +27,14 @@ fuzz_target!(|input: &[u8]| {
     _ = JsonPath::parse(input);
     _ = ContinueToken::decode(input, "/registry/");
     if let Ok(canonical) = bytes::canonicalize(input) {
-        assert_eq!(bytes::decode(&canonical).expect("it is canonical").len(), bytes::decoded_len(&canonical));
+        assert_eq!(
+            bytes::decode(&canonical).expect("it is canonical").len(),
+            bytes::decoded_len(&canonical)
+        );
     }
-    for rule in [names::dns_label, names::dns_subdomain, names::qualified_name, names::ip, names::cidr] {
+    for rule in
+        [names::dns_label, names::dns_subdomain, names::qualified_name, names::ip, names::cidr]
+    {
         _ = rule(input);
     }
     _ = text::quote(input);

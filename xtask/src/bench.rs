@@ -16,7 +16,13 @@ pub fn run(arguments: &[String]) -> Result<u8> {
         bail!("usage: cargo xtask bench NAME [--quick] [args]; `--help` as NAME lists them");
     }
     install::ensure(&[install::C_COMPILER, install::ETCD])?;
+    let mut build = shell::cargo();
+    let code =
+        shell::run(build.args(["build", "--release", "--package", "orlop-bench", "--bins"]))?;
+    if code != 0 {
+        return Ok(code);
+    }
     let mut command = shell::cargo();
-    command.args(["run", "--release", "--package", "orlop-bench", "--"]);
-    shell::run(command.args(arguments))
+    let run = ["run", "--release", "--package", "orlop-bench", "--bin", "orlop-bench", "--"];
+    shell::run(command.args(run).args(arguments))
 }

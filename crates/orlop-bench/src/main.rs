@@ -18,12 +18,10 @@ mod storage;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use mimalloc::MiMalloc;
-use stats_alloc::StatsAlloc;
 
-// The allocator of the product, counted.
+// The allocator of the product.
 #[global_allocator]
-static ALLOCATOR: &StatsAlloc<MiMalloc> = &StatsAlloc::new(MiMalloc);
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[derive(Parser)]
 #[command(about = "Benchmarks of Orlop against its peers")]

@@ -1,34 +1,25 @@
 //! `bench model`: what it costs to handle one object, on one core.
 //!
-//! The object is a Pod of 3 KiB as a Deployment makes it. The yardstick is `serde_json`, which parses
-//! and prints the same text in the same run: machines differ, the ratio does not.
+//! The object is a Pod of 3 KiB as a Deployment makes it. The yardstick is `serde_json`, which
+//! parses and prints the same text in the same run: machines differ, the ratio does not.
+
+mod objects;
 
 use std::hint::black_box;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use orlop_kinds::catalog::{Entry, catalog};
+use orlop_kinds::catalog::catalog;
 use orlop_kinds::schema;
-use orlop_machinery::apply::{ApplyOptions, FieldManager, OnConflict, Typing};
-use orlop_machinery::field::Errors;
-use orlop_machinery::kind::Context;
+use orlop_machinery::apply::{ApplyOptions, OnConflict};
 use orlop_machinery::label_selector::LabelSelector;
 use orlop_machinery::openapi::Documents;
 use orlop_machinery::patch::strategic;
-use orlop_machinery::time::Time;
-use orlop_machinery::{Value, decode, encode, json, meta, protobuf};
+use orlop_machinery::{Value, encode, json, protobuf};
 
+use crate::Options;
 use crate::report::Report;
-use crate::{ALLOCATOR, Options};
-
-const POD: &str = include_str!("model/pod.json");
-/// What somebody applies on top of the Pod.
-const APPLIED: &str = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"checkout-6d8f7c9b5d-x7k2p",
-    "namespace":"shop","labels":{"tier":"backend"}},"spec":{"containers":[{"name":"checkout",
-    "image":"registry.example.com/shop/checkout:v42"}],"tolerations":[{"key":"dedicated",
-    "operator":"Equal","value":"shop","effect":"NoSchedule"}]}}"#;
-const PATCH: &str = r#"{"metadata":{"labels":{"tier":"backend"}},"spec":{"containers":[{"name":"checkout",
-    "image":"registry.example.com/shop/checkout:v42","env":[{"name":"LOG_LEVEL","value":"debug"}]}]}}"#;
-const NOW: Time = Time::from_unix(1_767_225_600);
+use objects::{APPLIED, NOW, PATCH, POD, create, decoded, defaulted, manager, pod_kind, validate};
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let mut bench = Bench {
@@ -41,6 +32,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     println!("one Pod of {} bytes", POD.len());
     bench.codecs();
     bench.create();
+    bench.allocations()?;
     bench.changes();
     bench.selectors();
     println!("documents");
@@ -132,22 +124,18 @@ impl Bench {
         self.measure("create: decode, default, validate, record, encode", || {
             create(entry, &manager, POD)
         });
-        let (made, count) = count_allocations(|| create(entry, &manager, POD));
-        black_box(made);
-        self.report.add("create: allocations", count.0);
-        self.report.add("create: bytes allocated", count.1);
-        let steps: [(&str, &dyn Fn()); 4] = [
-            ("decode", &|| drop(decoded(entry, POD))),
-            ("validate", &|| drop(validate(entry, &ready))),
-            ("record", &|| {
-                drop(manager.update(&Value::Null, ready.clone(), "kubectl", NOW));
-            }),
-            ("encode", &|| drop(encode::to_vec(schema(), entry.id, &ready))),
-        ];
-        for (name, step) in steps {
-            let ((), count) = count_allocations(step);
-            self.report.add(format!("create: allocations to {name}"), count.0);
+    }
+
+    /// Counted by a program of its own, whose allocator counts.
+    fn allocations(&mut self) -> anyhow::Result<()> {
+        let program = std::env::current_exe()?.with_file_name("count-allocations");
+        let output = Command::new(program).output()?;
+        for line in String::from_utf8(output.stdout)?.lines() {
+            if let Some((name, count)) = line.rsplit_once(' ') {
+                self.report.add(name, count.parse()?);
+            }
         }
+        Ok(())
     }
 
     fn changes(&mut self) {
@@ -210,52 +198,4 @@ impl Bench {
             });
         }
     }
-}
-
-fn pod_kind() -> &'static Entry {
-    catalog().find_kind("v1", "Pod").expect("there are pods")
-}
-
-fn manager(entry: &Entry) -> FieldManager<'static> {
-    let typing = Typing::Struct(schema(), entry.id);
-    FieldManager::new(typing, &entry.resource.api_version(), &entry.resource.kind)
-}
-
-fn decoded(entry: &Entry, text: &str) -> Value {
-    let value = json::parse(text.as_bytes()).expect("it is JSON");
-    decode::decode(schema(), entry.id, value).expect("it is a Pod").object
-}
-
-fn defaulted(entry: &Entry, text: &str) -> Value {
-    let mut pod = decoded(entry, text);
-    catalog().set_defaults(entry, &mut pod);
-    pod
-}
-
-fn validate(entry: &Entry, object: &Value) -> Errors {
-    let mut errors = Errors::new();
-    let node = entry.node(object);
-    let name_rule = entry.kind.name_rule();
-    meta::validate_object_meta(&node.at("metadata"), entry.resource.scope, name_rule, &mut errors);
-    entry.kind.validate(&Context::default(), &node, &mut errors);
-    assert!(errors.is_empty(), "the Pod is valid: {errors}");
-    errors
-}
-
-/// What the server does with a new object, without admission and the store.
-fn create(entry: &Entry, manager: &FieldManager<'_>, text: &str) -> Vec<u8> {
-    let mut pod = decoded(entry, text);
-    catalog().set_defaults(entry, &mut pod);
-    entry.kind.prepare_create(&Context::default(), &mut pod);
-    drop(validate(entry, &pod));
-    let pod = manager.update(&Value::Null, pod, "kubectl", NOW);
-    encode::to_vec(schema(), entry.id, &pod)
-}
-
-/// How often memory was asked for, and how much.
-fn count_allocations<T>(run: impl FnOnce() -> T) -> (T, (f64, f64)) {
-    let region = stats_alloc::Region::new(ALLOCATOR);
-    let result = run();
-    let change = region.change();
-    (result, ((change.allocations + change.reallocations) as f64, change.bytes_allocated as f64))
 }

@@ -1,11 +1,14 @@
 //! The core group, `v1`.
 
 kinds![
+    binding,
     component_status,
     config_map,
+    endpoints,
     event,
     limit_range,
     namespace,
+    node,
     persistent_volume,
     persistent_volume_claim,
     pod,
@@ -13,6 +16,7 @@ kinds![
     replication_controller,
     resource_quota,
     secret,
+    service,
     service_account,
 ];
 

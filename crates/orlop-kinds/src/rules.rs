@@ -1,10 +1,15 @@
 //! Rules that several kinds share. Each stands once, in the file of what it is about.
 
 pub(crate) mod access_mode;
+pub(crate) mod claim_template_metadata;
+pub mod cron_schedule;
+pub(crate) mod address_pair;
 pub(crate) mod deprecated_node_label;
+pub(crate) mod first_few;
 pub(crate) mod generation;
 pub(crate) mod image_reference;
 pub(crate) mod int_or_percent;
+pub(crate) mod legacy_ip;
 pub(crate) mod local_path;
 pub(crate) mod meaning;
 pub(crate) mod node_selector;
@@ -21,6 +26,7 @@ pub(crate) mod scalar;
 pub mod scale;
 pub(crate) mod signer_name;
 pub(crate) mod status;
+pub(crate) mod time_zone;
 pub(crate) mod tolerations;
 pub(crate) mod url;
 pub(crate) mod volume;

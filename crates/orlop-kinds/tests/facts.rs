@@ -84,7 +84,8 @@ fn lines_of(entry: &Entry) -> Vec<String> {
             Some((group, version, kind)) => format!("{group}/{version}/{kind}"),
         };
         lines.push(format!(
-            "{group_version} {}/{} {kind} singular= namespaced={namespaced} short= categories= verbs={}",
+            "{group_version} {}/{} {kind} singular= namespaced={namespaced} short= categories= \
+             verbs={}",
             resource.plural,
             sub.name,
             verbs(sub.verbs),

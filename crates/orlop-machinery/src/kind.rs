@@ -64,6 +64,12 @@ pub trait Kind: Rules {
         None
     }
 
+    /// Whether a deletion does not wait whatever the request says: nobody is there to end the
+    /// object.
+    fn ends_at_once(&self, _object: &Value) -> bool {
+        false
+    }
+
     /// What becomes of dependents when a delete does not say.
     fn garbage_collection(&self) -> GarbageCollection {
         GarbageCollection::DeleteDependents
@@ -94,5 +100,6 @@ pub trait Kind: Rules {
     fn to_storage(&self, _object: &mut Value) {}
 
     /// Turns a stored object into this version.
+    #[allow(clippy::wrong_self_convention, reason = "the object comes from storage, not the kind")]
     fn from_storage(&self, _object: &mut Value) {}
 }

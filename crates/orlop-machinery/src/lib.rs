@@ -34,6 +34,7 @@ pub mod rest_mapping;
 pub mod schema;
 pub mod status;
 pub mod strict;
+pub mod structural;
 pub mod table;
 pub mod text;
 pub mod time;

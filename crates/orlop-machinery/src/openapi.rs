@@ -5,8 +5,8 @@
 //! `apiserver/pkg/endpoints/installer.go`): the same schemas under the same names, the same
 //! defaults, the same paths, operations and parameters. They have no prose.
 //!
-//! The protobuf form of the version 2 document is in [`gnostic`]. Not here: the index of the version
-//! 3 documents.
+//! The protobuf form of the version 2 document is in [`gnostic`]. Not here: the index of the
+//! version 3 documents.
 
 pub mod gnostic;
 mod operations;

@@ -38,10 +38,9 @@ impl Kind for ApiService {
     }
 
     fn defaulters(&self) -> &'static [(&'static str, Defaulter)] {
-        &[(
-            "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference",
-            |reference| reference.set_default("port", 443),
-        )]
+        &[("io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference", |reference| {
+            reference.set_default("port", 443)
+        })]
     }
 
     fn allows_unconditional_update(&self) -> bool {
@@ -49,9 +48,7 @@ impl Kind for ApiService {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const {
-            &[Column::NAME, Column::text("Service"), Column::text("Available"), Column::AGE]
-        }
+        const { &[Column::NAME, Column::text("Service"), Column::text("Available"), Column::AGE] }
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {
@@ -74,7 +71,9 @@ fn availability(object: &Value) -> String {
     let found = conditions.iter().find(|condition| condition.at("type").str() == "Available");
     let Some(condition) = found else { return "Unknown".into() };
     match (condition.at("status").str(), condition.at("reason").str()) {
-        (status, reason) if status != "True" && !reason.is_empty() => format!("{status} ({reason})"),
+        (status, reason) if status != "True" && !reason.is_empty() => {
+            format!("{status} ({reason})")
+        }
         (status, _) => status.into(),
     }
 }

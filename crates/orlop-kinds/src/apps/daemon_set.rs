@@ -14,6 +14,7 @@ use orlop_machinery::node::Node;
 
 use super::{GROUP_VERSION, PACKAGE, number_annotation};
 use crate::rules::int_or_percent::{is_zero, validate_at_most_all, validate_int_or_percent};
+use crate::rules::pod_spec::warnings::warn_about_pod_template;
 use crate::rules::pod_spec::{PodOptions, validate_pod_template_spec};
 use crate::rules::replica_status::validate_collision_count;
 use crate::rules::scalar::validate_non_negative;
@@ -142,6 +143,23 @@ impl Rules for DaemonSet {
         options.allow_invalid_label_value_in_selector |=
             meta::has_invalid_label_value(&old_selector);
         validate_spec(new, &options, errors);
+    }
+
+    fn warn(&self, _context: &Context<'_>, object: &Node<'_>, warnings: &mut Vec<String>) {
+        warn_about_pod_template(&object.at("spec").at("template"), None, warnings);
+    }
+
+    fn warn_update(
+        &self,
+        _context: &Context<'_>,
+        new: &Node<'_>,
+        old: &Node<'_>,
+        warnings: &mut Vec<String>,
+    ) {
+        if template_generation(new.value()) != template_generation(old.value()) {
+            let (new, old) = (new.at("spec"), old.at("spec"));
+            warn_about_pod_template(&new.at("template"), Some(&old.at("template")), warnings);
+        }
     }
 
     fn reset_fields(&self) -> &'static [&'static str] {

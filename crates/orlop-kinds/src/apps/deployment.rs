@@ -14,6 +14,7 @@ use orlop_machinery::node::Node;
 use super::{GROUP_VERSION, PACKAGE, number_annotation, replica_set};
 use crate::rules::int_or_percent::{is_zero, validate_at_most_all, validate_int_or_percent};
 use crate::rules::pod_spec::PodOptions;
+use crate::rules::pod_spec::warnings::warn_about_pod_template;
 use crate::rules::replica_status::{
     ReplicaStatus, validate_collision_count, validate_replica_status,
 };
@@ -140,15 +141,20 @@ impl Rules for Deployment {
 
     fn warn(&self, _context: &Context<'_>, object: &Node<'_>, warnings: &mut Vec<String>) {
         pod_template::warn_about_name(object, warnings);
+        warn_about_pod_template(&object.at("spec").at("template"), None, warnings);
     }
 
     fn warn_update(
         &self,
         _context: &Context<'_>,
-        _new: &Node<'_>,
-        _old: &Node<'_>,
-        _warnings: &mut Vec<String>,
+        new: &Node<'_>,
+        old: &Node<'_>,
+        warnings: &mut Vec<String>,
     ) {
+        if generation::differs(new.value(), old.value()) {
+            let (new, old) = (new.at("spec"), old.at("spec"));
+            warn_about_pod_template(&new.at("template"), Some(&old.at("template")), warnings);
+        }
     }
 
     fn reset_fields(&self) -> &'static [&'static str] {

@@ -11,6 +11,7 @@ use orlop_machinery::meta;
 use orlop_machinery::node::Node;
 
 use super::{GROUP_VERSION, PACKAGE};
+use crate::rules::pod_spec::warnings::warn_about_pod_template;
 use crate::rules::pod_spec::{PodOptions, validate_pod_template_spec};
 use crate::rules::replica_status::{ReplicaStatus, validate_replica_status};
 use crate::rules::scalar::validate_non_negative;
@@ -126,15 +127,20 @@ impl Rules for ReplicaSet {
 
     fn warn(&self, _context: &Context<'_>, object: &Node<'_>, warnings: &mut Vec<String>) {
         pod_template::warn_about_name(object, warnings);
+        warn_about_pod_template(&object.at("spec").at("template"), None, warnings);
     }
 
     fn warn_update(
         &self,
         _context: &Context<'_>,
-        _new: &Node<'_>,
-        _old: &Node<'_>,
-        _warnings: &mut Vec<String>,
+        new: &Node<'_>,
+        old: &Node<'_>,
+        warnings: &mut Vec<String>,
     ) {
+        if generation::differs(new.value(), old.value()) {
+            let (new, old) = (new.at("spec"), old.at("spec"));
+            warn_about_pod_template(&new.at("template"), Some(&old.at("template")), warnings);
+        }
     }
 
     fn reset_fields(&self) -> &'static [&'static str] {

@@ -18,6 +18,7 @@ use crate::rules::int_or_percent::{is_zero, validate_at_most_all, validate_int_o
 use crate::rules::persistent_volume_claim_spec::{
     ClaimOptions, validate_claim_spec, warn_of_claim_spec,
 };
+use crate::rules::pod_spec::warnings::warn_about_pod_template;
 use crate::rules::pod_spec::{self, PodOptions, annotations};
 use crate::rules::replica_status::{
     ReplicaStatus, validate_collision_count, validate_replica_status,
@@ -172,6 +173,7 @@ impl Rules for StatefulSet {
     }
 
     fn warn(&self, _context: &Context<'_>, object: &Node<'_>, warnings: &mut Vec<String>) {
+        warn_about_pod_template(&object.at("spec").at("template"), None, warnings);
         for claim in object.at("spec").at("volumeClaimTemplates").items() {
             warn_of_claim_spec(claim.path(), claim.value().at("spec"), warnings);
         }
@@ -182,9 +184,13 @@ impl Rules for StatefulSet {
         &self,
         _context: &Context<'_>,
         new: &Node<'_>,
-        _old: &Node<'_>,
+        old: &Node<'_>,
         warnings: &mut Vec<String>,
     ) {
+        if generation::differs(new.value(), old.value()) {
+            let (new, old) = (new.at("spec"), old.at("spec"));
+            warn_about_pod_template(&new.at("template"), Some(&old.at("template")), warnings);
+        }
         for claim in new.at("spec").at("volumeClaimTemplates").items() {
             // Upstream names another place here than on creation.
             warn_of_claim_spec(&claim.path().child("Spec"), claim.value().at("spec"), warnings);

@@ -13,7 +13,8 @@ pub(crate) struct SelfSubjectReview;
 
 impl Kind for SelfSubjectReview {
     fn resource(&self) -> Resource {
-        Resource::cluster(GROUP_VERSION, "SelfSubjectReview", "selfsubjectreviews", PACKAGE).verbs(&[Verb::Create])
+        Resource::cluster(GROUP_VERSION, "SelfSubjectReview", "selfsubjectreviews", PACKAGE)
+            .verbs(&[Verb::Create])
     }
 
     fn is_stored(&self) -> bool {

@@ -13,7 +13,8 @@ pub(crate) struct TokenReview;
 
 impl Kind for TokenReview {
     fn resource(&self) -> Resource {
-        Resource::cluster(GROUP_VERSION, "TokenReview", "tokenreviews", PACKAGE).verbs(&[Verb::Create])
+        Resource::cluster(GROUP_VERSION, "TokenReview", "tokenreviews", PACKAGE)
+            .verbs(&[Verb::Create])
     }
 
     fn is_stored(&self) -> bool {

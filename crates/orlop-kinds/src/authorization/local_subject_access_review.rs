@@ -16,7 +16,13 @@ pub(crate) struct LocalSubjectAccessReview;
 
 impl Kind for LocalSubjectAccessReview {
     fn resource(&self) -> Resource {
-        Resource::namespaced(GROUP_VERSION, "LocalSubjectAccessReview", "localsubjectaccessreviews", PACKAGE).verbs(&[Verb::Create])
+        Resource::namespaced(
+            GROUP_VERSION,
+            "LocalSubjectAccessReview",
+            "localsubjectaccessreviews",
+            PACKAGE,
+        )
+        .verbs(&[Verb::Create])
     }
 
     fn is_stored(&self) -> bool {

@@ -16,7 +16,13 @@ pub(crate) struct SelfSubjectAccessReview;
 
 impl Kind for SelfSubjectAccessReview {
     fn resource(&self) -> Resource {
-        Resource::cluster(GROUP_VERSION, "SelfSubjectAccessReview", "selfsubjectaccessreviews", PACKAGE).verbs(&[Verb::Create])
+        Resource::cluster(
+            GROUP_VERSION,
+            "SelfSubjectAccessReview",
+            "selfsubjectaccessreviews",
+            PACKAGE,
+        )
+        .verbs(&[Verb::Create])
     }
 
     fn is_stored(&self) -> bool {

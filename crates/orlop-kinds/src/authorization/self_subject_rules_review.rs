@@ -13,7 +13,13 @@ pub(crate) struct SelfSubjectRulesReview;
 
 impl Kind for SelfSubjectRulesReview {
     fn resource(&self) -> Resource {
-        Resource::cluster(GROUP_VERSION, "SelfSubjectRulesReview", "selfsubjectrulesreviews", PACKAGE).verbs(&[Verb::Create])
+        Resource::cluster(
+            GROUP_VERSION,
+            "SelfSubjectRulesReview",
+            "selfsubjectrulesreviews",
+            PACKAGE,
+        )
+        .verbs(&[Verb::Create])
     }
 
     fn is_stored(&self) -> bool {

@@ -16,7 +16,8 @@ pub(crate) struct SubjectAccessReview;
 
 impl Kind for SubjectAccessReview {
     fn resource(&self) -> Resource {
-        Resource::cluster(GROUP_VERSION, "SubjectAccessReview", "subjectaccessreviews", PACKAGE).verbs(&[Verb::Create])
+        Resource::cluster(GROUP_VERSION, "SubjectAccessReview", "subjectaccessreviews", PACKAGE)
+            .verbs(&[Verb::Create])
     }
 
     fn is_stored(&self) -> bool {

@@ -32,9 +32,7 @@ impl Kind for Lease {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const {
-            &[Column::NAME, Column::text("Holder"), Column::AGE]
-        }
+        const { &[Column::NAME, Column::text("Holder"), Column::AGE] }
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {

@@ -13,6 +13,9 @@ pub(crate) static KIND: ComponentStatus = ComponentStatus;
 /// The kind.
 pub(crate) struct ComponentStatus;
 
+static COLUMNS: &[Column] =
+    &[Column::NAME, Column::text("Status"), Column::text("Message"), Column::text("Error")];
+
 impl Kind for ComponentStatus {
     fn resource(&self) -> Resource {
         Resource::cluster(GROUP_VERSION, "ComponentStatus", "componentstatuses", PACKAGE)
@@ -25,9 +28,7 @@ impl Kind for ComponentStatus {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const {
-            &[Column::NAME, Column::text("Status"), Column::text("Message"), Column::text("Error")]
-        }
+        COLUMNS
     }
 
     fn row(&self, _context: &Context<'_>, object: &Value) -> Row {

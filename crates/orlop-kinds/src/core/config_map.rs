@@ -25,9 +25,7 @@ impl Kind for ConfigMap {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const {
-            &[Column::NAME, Column::text("Data"), Column::AGE]
-        }
+        const { &[Column::NAME, Column::text("Data"), Column::AGE] }
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {

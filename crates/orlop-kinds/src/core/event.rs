@@ -4,12 +4,12 @@
 //! kept in the form of this version. After `pkg/registry/core/event` and
 //! `pkg/apis/core/validation/events.go`.
 
+use orlop_machinery::Value;
 use orlop_machinery::field::{Errors, Path};
 use orlop_machinery::kind::{Column, Context, Kind, Resource, Row, Rules, Selectable};
 use orlop_machinery::names::{self, NameRule};
 use orlop_machinery::node::Node;
 use orlop_machinery::value::Str;
-use orlop_machinery::Value;
 
 use super::{GROUP_VERSION, PACKAGE};
 
@@ -166,10 +166,8 @@ pub(crate) fn row(context: &Context<'_>, event: &Value) -> Row {
         "" => kind,
         name => format!("{kind}/{name}"),
     };
-    let instance = first_of(
-        event.path(&["source", "host"]).str(),
-        event.at("reportingInstance").str(),
-    );
+    let instance =
+        first_of(event.path(&["source", "host"]).str(), event.at("reportingInstance").str());
     let source = match (source(event), instance) {
         (source, "") => source.to_string(),
         (source, instance) => format!("{source}, {instance}"),

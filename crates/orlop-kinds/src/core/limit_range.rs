@@ -61,7 +61,8 @@ fn set_defaults(item: &mut Value) {
     if item.at("type").str() != "Container" {
         return;
     }
-    for (from, to) in [("max", "default"), ("default", "defaultRequest"), ("min", "defaultRequest")] {
+    for (from, to) in [("max", "default"), ("default", "defaultRequest"), ("min", "defaultRequest")]
+    {
         let given = item.at(from).clone();
         for (name, amount) in given.map().iter() {
             item.entry(to).set_default(name, amount.clone());
@@ -150,8 +151,9 @@ fn validate_amounts(limit: &Node<'_>, name: &str, errors: &mut Errors) {
         && !is_overcommit_allowed(name)
         && default != request
     {
-        let detail =
-            format!("default value {default} must equal to defaultRequest value {request} in {name}");
+        let detail = format!(
+            "default value {default} must equal to defaultRequest value {request} in {name}"
+        );
         let at = limit.at("defaultRequest");
         errors.invalid_value(&at.key(name), request.to_string(), detail);
     }
@@ -176,10 +178,7 @@ fn validate_ratio(
     let fits = [asked, min, max].iter().all(|amount| amount.value() < MILLI_VALUE_MAX);
     #[allow(clippy::cast_precision_loss, reason = "as upstream divides")]
     let (value, possible) = if fits {
-        (
-            asked.milli_value() as f64 / 1000.0,
-            max.milli_value() as f64 / min.milli_value() as f64,
-        )
+        (asked.milli_value() as f64 / 1000.0, max.milli_value() as f64 / min.milli_value() as f64)
     } else {
         (asked.value() as f64, max.value() as f64 / min.value() as f64)
     };

@@ -77,7 +77,10 @@ impl Kind for Namespace {
 
     fn selectable_fields(&self) -> &'static [Selectable] {
         &[
-            Selectable { name: "name", get: |object| Str::new(object.path(&["metadata", "name"]).str()) },
+            Selectable {
+                name: "name",
+                get: |object| Str::new(object.path(&["metadata", "name"]).str()),
+            },
             Selectable {
                 name: "status.phase",
                 get: |object| Str::new(object.path(&["status", "phase"]).str()),

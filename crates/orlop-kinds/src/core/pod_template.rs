@@ -9,6 +9,7 @@ use orlop_machinery::kind::{Column, Context, Kind, Resource, Row, Rules};
 use orlop_machinery::node::Node;
 
 use super::{GROUP_VERSION, PACKAGE};
+use crate::rules::pod_spec::warnings::warn_about_pod_template;
 use crate::rules::pod_spec::{PodOptions, validate_pod_template_spec};
 use crate::rules::{generation, meaning, pod_template};
 
@@ -72,5 +73,21 @@ impl Rules for PodTemplate {
     ) {
         let options = pod_template::options_from_old(old.value().at("template"));
         validate_pod_template_spec(&new.at("template"), &options, errors);
+    }
+
+    fn warn(&self, _context: &Context<'_>, object: &Node<'_>, warnings: &mut Vec<String>) {
+        warn_about_pod_template(&object.at("template"), None, warnings);
+    }
+
+    fn warn_update(
+        &self,
+        _context: &Context<'_>,
+        new: &Node<'_>,
+        old: &Node<'_>,
+        warnings: &mut Vec<String>,
+    ) {
+        if generation::differs(new.value(), old.value()) {
+            warn_about_pod_template(&new.at("template"), Some(&old.at("template")), warnings);
+        }
     }
 }

@@ -37,13 +37,8 @@ const SCOPES: [&str; 7] = [
     "CrossNamespacePodAffinity",
 ];
 /// Scopes that a selector can only ask to exist.
-const SCOPES_WITHOUT_VALUES: [&str; 5] = [
-    "BestEffort",
-    "NotBestEffort",
-    "Terminating",
-    "NotTerminating",
-    "CrossNamespacePodAffinity",
-];
+const SCOPES_WITHOUT_VALUES: [&str; 5] =
+    ["BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "CrossNamespacePodAffinity"];
 /// Scopes that no object has both of.
 const OPPOSITES: [[&str; 2]; 2] =
     [["BestEffort", "NotBestEffort"], ["Terminating", "NotTerminating"]];
@@ -267,7 +262,10 @@ fn is_countable(scope: &str, resource: &str) -> bool {
         "VolumeAttributesClass" => {
             matches!(resource, "persistentvolumeclaims" | "requests.storage")
         }
-        "Terminating" | "NotTerminating" | "NotBestEffort" | "PriorityClass"
+        "Terminating"
+        | "NotTerminating"
+        | "NotBestEffort"
+        | "PriorityClass"
         | "CrossNamespacePodAffinity" => resource == "pods" || COMPUTE.contains(&resource),
         _ => true,
     }

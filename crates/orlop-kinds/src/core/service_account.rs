@@ -3,9 +3,7 @@
 //! After `pkg/registry/core/serviceaccount`. Tokens are asked for at the subresource `token`.
 
 use orlop_machinery::field::Errors;
-use orlop_machinery::kind::{
-    Column, Context, Kind, Resource, Row, Rules, Subresource, Verb,
-};
+use orlop_machinery::kind::{Column, Context, Kind, Resource, Row, Rules, Subresource, Verb};
 use orlop_machinery::node::Node;
 use orlop_machinery::{Map, Value};
 

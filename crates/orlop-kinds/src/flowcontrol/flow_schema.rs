@@ -24,17 +24,8 @@ struct FlowSchemaStatus;
 const PRECEDENCE_MAX: i64 = 10_000;
 const PRECEDENCE_DEFAULT: i64 = 1000;
 /// Sorted, as they are shown.
-const VERBS: [&str; 9] = [
-    "create",
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "proxy",
-    "update",
-    "watch",
-];
+const VERBS: [&str; 9] =
+    ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
 /// The kinds of subjects, sorted, each with the field that tells more about it.
 const SUBJECTS: [(&str, &str); 3] =
     [("Group", "group"), ("ServiceAccount", "serviceAccount"), ("User", "user")];
@@ -58,13 +49,13 @@ impl Kind for FlowSchema {
     fn columns(&self) -> &'static [Column] {
         const {
             &[
-            Column::NAME,
-            Column::text("PriorityLevel"),
-            Column::text("MatchingPrecedence"),
-            Column::text("DistinguisherMethod"),
-            Column::AGE,
-            Column::text("MissingPL"),
-        ]
+                Column::NAME,
+                Column::text("PriorityLevel"),
+                Column::text("MatchingPrecedence"),
+                Column::text("DistinguisherMethod"),
+                Column::AGE,
+                Column::text("MissingPL"),
+            ]
         }
     }
 
@@ -188,7 +179,8 @@ fn validate_subject(subject: &Node<'_>, errors: &mut Errors) {
     };
     let details = subject.at(own);
     if !details.is_set() {
-        errors.required(&details, format!("{own} is required when subject kind is '{}'", kind.str()));
+        errors
+            .required(&details, format!("{own} is required when subject kind is '{}'", kind.str()));
     } else if kind.str() == "ServiceAccount" {
         validate_service_account(&details, errors);
     } else if details.at("name").is_empty() {

@@ -44,7 +44,8 @@ impl Kind for PriorityLevelConfiguration {
                 limited.set_default("lendablePercent", 0);
             }),
             ("io.k8s.api.flowcontrol.v1.QueuingConfiguration", |queuing| {
-                for (field, default) in [("handSize", 8), ("queues", 64), ("queueLengthLimit", 50)] {
+                for (field, default) in [("handSize", 8), ("queues", 64), ("queueLengthLimit", 50)]
+                {
                     if queuing.at(field).is_empty() {
                         queuing.set(field, default);
                     }
@@ -56,14 +57,14 @@ impl Kind for PriorityLevelConfiguration {
     fn columns(&self) -> &'static [Column] {
         const {
             &[
-            Column::NAME,
-            Column::text("Type"),
-            Column::text("NominalConcurrencyShares"),
-            Column::text("Queues"),
-            Column::text("HandSize"),
-            Column::text("QueueLengthLimit"),
-            Column::AGE,
-        ]
+                Column::NAME,
+                Column::text("Type"),
+                Column::text("NominalConcurrencyShares"),
+                Column::text("Queues"),
+                Column::text("HandSize"),
+                Column::text("QueueLengthLimit"),
+                Column::AGE,
+            ]
         }
     }
 

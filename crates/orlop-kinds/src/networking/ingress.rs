@@ -170,12 +170,12 @@ impl Rules for IngressStatus {
         errors: &mut Errors,
     ) {
         let before = old.value().path(&["status", "loadBalancer", "ingress"]).list();
+        let before: BTreeSet<&str> = before.iter().map(|known| known.at("ip").str()).collect();
         let status = new.at("status");
         let balancer = status.at("loadBalancer");
         for point in balancer.at("ingress").items() {
             let (ip, hostname) = (point.at("ip"), point.at("hostname"));
-            let is_known = before.iter().any(|known| known.at("ip").str() == ip.str());
-            if !ip.is_empty() && !is_known {
+            if !ip.is_empty() && !before.contains(ip.str()) {
                 validate_text(&ip, names::ip_legacy_strict, errors);
             }
             if !hostname.is_empty() {

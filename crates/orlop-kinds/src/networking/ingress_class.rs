@@ -16,6 +16,8 @@ pub(crate) static KIND: IngressClass = IngressClass;
 /// The kind.
 pub(crate) struct IngressClass;
 
+static COLUMNS: &[Column] =
+    &[Column::NAME, Column::text("Controller"), Column::text("Parameters"), Column::AGE];
 const CONTROLLER_BYTES_MAX: usize = 250;
 const DEFAULT_ANNOTATION: &str = "ingressclass.kubernetes.io/is-default-class";
 
@@ -33,14 +35,7 @@ impl Kind for IngressClass {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const {
-            &[
-                Column::NAME,
-                Column::text("Controller"),
-                Column::text("Parameters"),
-                Column::AGE,
-            ]
-        }
+        COLUMNS
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {

@@ -2,6 +2,8 @@
 //!
 //! After `pkg/registry/networking/networkpolicy` and `pkg/apis/networking/validation`.
 
+use std::collections::HashSet;
+
 use orlop_machinery::field::Errors;
 use orlop_machinery::kind::{Column, Context, Defaulter, Kind, Resource, Row, Rules};
 use orlop_machinery::meta::{self, SelectorOptions};
@@ -26,7 +28,7 @@ const DIRECTIONS: [(&str, &str); 2] = [("ingress", "from"), ("egress", "to")];
 struct Kept<'a> {
     selector: SelectorOptions,
     /// Networks that the policy had before.
-    networks: Vec<&'a str>,
+    networks: HashSet<&'a str>,
 }
 
 impl Kind for NetworkPolicy {
@@ -84,7 +86,7 @@ impl Rules for NetworkPolicy {
         meta::validate_label_selector(&spec.at("podSelector"), strict, &mut wrong_before);
         let allows_invalid_values = !wrong_before.is_empty();
         let selector = SelectorOptions { allows_invalid_values, ..strict };
-        let networks = networks(old.value().at("spec"));
+        let networks = networks(old.value().at("spec")).into_iter().collect();
         validate_spec(&new.at("spec"), &Kept { selector, networks }, errors);
     }
 
@@ -212,7 +214,7 @@ fn validate_peer(peer: &Node<'_>, kept: &Kept<'_>, errors: &mut Errors) {
     }
 }
 
-fn validate_block(block: &Node<'_>, kept: &[&str], errors: &mut Errors) {
+fn validate_block(block: &Node<'_>, kept: &HashSet<&str>, errors: &mut Errors) {
     let cidr = block.at("cidr");
     if cidr.is_empty() {
         errors.required(&cidr, "");
@@ -228,8 +230,8 @@ fn validate_block(block: &Node<'_>, kept: &[&str], errors: &mut Errors) {
 }
 
 /// The network, if it can be read at all.
-fn validate_network(cidr: &Node<'_>, kept: &[&str], errors: &mut Errors) -> Option<Cidr> {
-    if !kept.contains(&cidr.str()) {
+fn validate_network(cidr: &Node<'_>, kept: &HashSet<&str>, errors: &mut Errors) -> Option<Cidr> {
+    if !kept.contains(cidr.str()) {
         for message in names::cidr_legacy_strict(cidr.str()) {
             errors.invalid(cidr, message);
         }

@@ -109,7 +109,8 @@ fn validate_cidrs(spec: &Node<'_>, errors: &mut Errors) {
     for cidr in cidrs.items() {
         validate_text(&cidr, names::cidr, errors);
     }
-    let family = |at: usize| cidrs.list().get(at).and_then(|cidr| names::family_of_cidr(cidr.str()));
+    let family =
+        |at: usize| cidrs.list().get(at).and_then(|cidr| names::family_of_cidr(cidr.str()));
     if cidrs.len() == 2 && family(0).is_some() && family(0) == family(1) {
         let detail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and \
                       2001:db8::/64";

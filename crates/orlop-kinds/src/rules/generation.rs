@@ -20,3 +20,9 @@ pub(crate) fn count(new: &mut Value, old: &Value) {
     let before = old.path(&["metadata", "generation"]).int();
     new.entry("metadata").set("generation", before.saturating_add(1));
 }
+
+/// Whether something changed that counts.
+pub(crate) fn differs(new: &Value, old: &Value) -> bool {
+    let path = ["metadata", "generation"];
+    new.path(&path).int() != old.path(&path).int()
+}

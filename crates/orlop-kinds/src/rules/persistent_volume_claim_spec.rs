@@ -12,30 +12,13 @@ use orlop_machinery::text::quote;
 use orlop_machinery::{Map, Value, names};
 
 use super::access_mode::validate_access_modes;
+use super::claim_template_metadata::validate_claim_template_metadata;
 use super::resource_list::quantity;
 use super::resource_requirements::validate_positive_quantity;
 use super::scalar::{validate_choice, validate_optional_text};
 
 /// How a volume is seen: as a device or as files.
 pub(crate) const VOLUME_MODES: &[&str] = &["Block", "Filesystem"];
-
-/// Fields of metadata that a template cannot give to the claims that are made of it, in the order
-/// and the spelling of errors.
-const FORBIDDEN_METADATA: &[(&str, &str)] = &[
-    ("name", "name"),
-    ("generateName", "generateName"),
-    ("namespace", "namespace"),
-    ("selfLink", "selfLink"),
-    ("uid", "uID"),
-    ("resourceVersion", "resourceVersion"),
-    ("generation", "generation"),
-    ("creationTimestamp", "creationTimestamp"),
-    ("deletionTimestamp", "deletionTimestamp"),
-    ("deletionGracePeriodSeconds", "deletionGracePeriodSeconds"),
-    ("ownerReferences", "ownerReferences"),
-    ("finalizers", "finalizers"),
-    ("managedFields", "managedFields"),
-];
 
 /// Which rules look away, because the claim broke them before. The default is for new claims: none
 /// does.
@@ -87,14 +70,7 @@ pub(crate) fn validate_claim_template(
     options: ClaimOptions,
     errors: &mut Errors,
 ) {
-    let metadata = template.at("metadata");
-    meta::validate_annotations(&metadata.at("annotations"), errors);
-    meta::validate_labels(&metadata.at("labels"), errors);
-    for (field, shown) in FORBIDDEN_METADATA {
-        if !metadata.at(field).is_empty() {
-            errors.forbidden(&metadata.path().child(shown), "cannot be set");
-        }
-    }
+    validate_claim_template_metadata(&template.at("metadata"), errors);
     validate_claim_spec(&template.at("spec"), options, errors);
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod annotations;
 pub(crate) mod env;
 pub(crate) mod ports;
 pub(crate) mod visit;
+pub(crate) mod warnings;
 
 mod affinity;
 mod containers;
@@ -34,6 +35,7 @@ use orlop_machinery::node::Node;
 use orlop_machinery::{Value, meta, names, value};
 
 use containers::Pod;
+pub(crate) use containers::validate_image_without_space;
 pub(crate) use defaults::DEFAULTERS;
 pub(crate) use disabled_fields::drop_disabled_fields;
 pub(crate) use options::PodOptions;

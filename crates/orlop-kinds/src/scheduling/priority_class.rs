@@ -38,12 +38,12 @@ impl Kind for PriorityClass {
     fn columns(&self) -> &'static [Column] {
         const {
             &[
-            Column::NAME,
-            Column::integer("Value"),
-            Column::boolean("Global-Default"),
-            Column::AGE,
-            Column::text("PreemptionPolicy"),
-        ]
+                Column::NAME,
+                Column::integer("Value"),
+                Column::boolean("Global-Default"),
+                Column::AGE,
+                Column::text("PreemptionPolicy"),
+            ]
         }
     }
 

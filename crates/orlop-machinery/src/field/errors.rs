@@ -189,6 +189,11 @@ impl Errors {
         self.add(ErrorKind::Invalid, at, Some(value.into()), detail);
     }
 
+    /// The same without a value to show.
+    pub fn invalid_without_value(&mut self, at: &impl At, detail: impl Into<String>) {
+        self.add(ErrorKind::Invalid, at, None, detail);
+    }
+
     /// The same for a value that is shown as this JSON: where the order of its fields is known.
     pub fn invalid_json(&mut self, at: &impl At, json: &str, detail: &str) {
         self.add(ErrorKind::Invalid, at, None, format!("{json}: {detail}"));
@@ -227,6 +232,11 @@ impl Errors {
     /// The same with another value to show.
     pub fn duplicate_value(&mut self, at: &impl At, value: impl Into<Value>) {
         self.add(ErrorKind::Duplicate, at, Some(value.into()), "");
+    }
+
+    /// The same for a value that is shown as this JSON: where the order of its fields is known.
+    pub fn duplicate_json(&mut self, at: &impl At, json: impl Into<String>) {
+        self.add(ErrorKind::Duplicate, at, None, json);
     }
 
     /// What the node names does not exist.

@@ -75,4 +75,10 @@ pub trait Rules: Send + Sync {
     fn reset_fields(&self) -> &'static [&'static str] {
         &[]
     }
+
+    /// The only fields that a writer at this endpoint can set, as dotted paths in which `*` is any
+    /// step; none where [`Rules::reset_fields`] tells it from the other side.
+    fn written_fields(&self) -> &'static [&'static str] {
+        &[]
+    }
 }

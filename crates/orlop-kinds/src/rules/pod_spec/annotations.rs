@@ -4,7 +4,7 @@
 //! After `ValidatePodSpecificAnnotations`, `validateSeccompAnnotationsAndFields` and
 //! `validateAppArmorAnnotationsAndFieldsMatchOnCreate` in
 //! `pkg/apis/core/validation/validation.go`. What an update may do to annotations is the business
-//! of the kind Pod.
+//! of the kind Pod; which of them do not change at all stands here.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use orlop_machinery::node::Node;
 use orlop_machinery::text::quote;
 use orlop_machinery::{Map, Value, json};
 
-use super::PodOptions;
 use super::visit::{containers, for_each_container};
+use super::{PodOptions, security_context};
 use crate::rules::local_path::validate_local_descending_path_at;
 use crate::rules::tolerations::validate_tolerations;
 
@@ -69,6 +69,56 @@ pub(crate) fn validate_profiles_match_annotations(
     validate_seccomp_matches(annotations, spec, errors);
     if spec.value().path(&["os", "name"]).str() != "windows" {
         validate_app_armor_matches(annotations, spec, errors);
+    }
+}
+
+/// What a seccomp profile of the pod, or of one of its containers, is called in annotations.
+pub(super) fn seccomp_key(container: Option<&str>) -> String {
+    match container {
+        None => SECCOMP_OF_POD.to_owned(),
+        Some(name) => format!("{SECCOMP_OF_CONTAINER}{name}"),
+    }
+}
+
+/// What an AppArmor profile of a container is called in annotations.
+pub(super) fn app_armor_key(container: &str) -> String {
+    format!("{APP_ARMOR_OF_CONTAINER}{container}")
+}
+
+/// The annotation with the AppArmor profile of a container.
+pub(crate) fn app_armor_annotation<'a>(annotations: &'a Map, container: &str) -> Option<&'a str> {
+    annotations.get(&app_armor_key(container)).map(Value::str)
+}
+
+/// The AppArmor profile that an annotation means, as it stands in its field.
+pub(super) fn app_armor_profile(annotation: &str) -> Option<Value> {
+    match annotation {
+        UNCONFINED => Some(Value::from([("type", "Unconfined")])),
+        RUNTIME_DEFAULT => Some(Value::from([("type", "RuntimeDefault")])),
+        _ => {
+            let file = annotation.strip_prefix(LOCALHOST).filter(|file| !file.is_empty())?;
+            Some(Value::from([("type", "Localhost"), ("localhostProfile", file)]))
+        }
+    }
+}
+
+/// The same, if the field may hold it.
+pub(crate) fn valid_app_armor_profile(annotation: &str) -> Option<Value> {
+    let profile = app_armor_profile(annotation)?;
+    let mut errors = Errors::new();
+    let node = Node::new(&profile, Path::root());
+    security_context::validate_app_armor_profile(&node, &mut errors);
+    errors.is_empty().then_some(profile)
+}
+
+/// What an annotation holds that does not change with an update, in the words of the error.
+pub(crate) fn fixed_noun(key: &str) -> Option<&'static str> {
+    if key.starts_with(APP_ARMOR_OF_CONTAINER) {
+        Some("AppArmor annotations")
+    } else if key == MIRROR_POD {
+        Some("mirror pod annotation")
+    } else {
+        None
     }
 }
 
@@ -183,7 +233,7 @@ fn validate_seccomp_matches(annotations: &Value, spec: &Node<'_>, errors: &mut E
     for_each_container(spec, |container| {
         let context = container.at("securityContext");
         let profile = context.at("seccompProfile");
-        let key = format!("{SECCOMP_OF_CONTAINER}{}", container.at("name").str());
+        let key = seccomp_key(Some(container.at("name").str()));
         if let Some(annotation) = annotations.get(&key) {
             let words = Words { noun: "seccomp", defaults: &defaults };
             words.validate(annotation.str(), profile.value(), profile.path(), errors);
@@ -195,15 +245,16 @@ fn validate_seccomp_matches(annotations: &Value, spec: &Node<'_>, errors: &mut E
 fn validate_app_armor_matches(annotations: &Value, spec: &Node<'_>, errors: &mut Errors) {
     let path = ["securityContext", "appArmorProfile"];
     for_each_container(spec, |container| {
-        let key = format!("{APP_ARMOR_OF_CONTAINER}{}", container.at("name").str());
-        let Some(annotation) = annotations.get(&key) else { return };
+        let name = container.at("name");
+        let annotation = app_armor_annotation(annotations.map(), name.str());
+        let Some(annotation) = annotation else { return };
         let profile = match container.value().path(&path) {
             Value::Null => spec.value().path(&path),
             own => own,
         };
         let context = container.path().child("securityContext");
         let words = Words { noun: "apparmor", defaults: &[RUNTIME_DEFAULT] };
-        words.validate(annotation.str(), profile, &context.child("appArmorProfile"), errors);
+        words.validate(annotation, profile, &context.child("appArmorProfile"), errors);
     });
 }
 

@@ -120,7 +120,7 @@ pub(super) fn validate_ephemeral_containers(
 }
 
 /// No space around the image: a rule for pods, because templates were once let through.
-pub(super) fn validate_image_without_space(container: &Node<'_>, errors: &mut Errors) {
+pub(crate) fn validate_image_without_space(container: &Node<'_>, errors: &mut Errors) {
     let image = container.at("image");
     if image.str() != image.str().trim() {
         errors.invalid(&image, "must not have leading or trailing whitespace");

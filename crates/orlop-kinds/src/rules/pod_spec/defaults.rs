@@ -6,7 +6,7 @@
 //! the same objects behind.
 
 use orlop_machinery::kind::Defaulter;
-use orlop_machinery::{Map, Value};
+use orlop_machinery::{Map, Value, value};
 
 use crate::rules::image_reference::default_pull_policy;
 use crate::rules::resource_list::{Amounts, round_up_fields, sum_of_containers, text};
@@ -24,7 +24,7 @@ pub(crate) static DEFAULTERS: &[(&str, Defaulter)] = &[
     ("io.k8s.api.core.v1.ObjectFieldSelector", set_object_field_selector),
     ("io.k8s.api.core.v1.ResourceRequirements", round_up_requirements),
     ("io.k8s.api.core.v1.ContainerStatus", round_up_allocated_resources),
-    ("io.k8s.api.core.v1.PodStatus", round_up_allocated_resources),
+    ("io.k8s.api.core.v1.PodStatus", set_pod_status),
 ];
 
 /// Annotations that held init containers before there was a field, and are not heeded any more.
@@ -113,6 +113,19 @@ fn round_up_requirements(requirements: &mut Value) {
 
 fn round_up_allocated_resources(status: &mut Value) {
     round_up_fields(status, &["allocatedResources"]);
+}
+
+/// `podIP` is the first of `podIPs`. Where a node says otherwise it does not know the list.
+fn set_pod_status(status: &mut Value) {
+    round_up_allocated_resources(status);
+    let one = status.at("podIP").clone();
+    let first = status.at("podIPs").list().first().map_or(&value::NULL, |first| first.at("ip"));
+    if !one.is_empty() && one != *first {
+        status.set("podIPs", vec![Value::from([("ip", one)])]);
+    } else if !first.is_empty() {
+        let first = first.clone();
+        status.set("podIP", first);
+    }
 }
 
 fn set_if_empty(value: &mut Value, field: &str, default: &str) {

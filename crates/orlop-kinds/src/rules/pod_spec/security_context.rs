@@ -170,7 +170,8 @@ fn validate_seccomp_profile(profile: &Node<'_>, errors: &mut Errors) {
     }
 }
 
-fn validate_app_armor_profile(profile: &Node<'_>, errors: &mut Errors) {
+/// What confines the programs of a container by AppArmor.
+pub(super) fn validate_app_armor_profile(profile: &Node<'_>, errors: &mut Errors) {
     if !profile.is_set() {
         return;
     }

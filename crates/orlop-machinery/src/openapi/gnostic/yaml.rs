@@ -144,7 +144,7 @@ mod tests {
         );
         check(
             r#"{"h":[["a","b"],[],[{"x":{"y":1}}]]}"#,
-            concat!("h:\n    - - a\n      - b\n    - []\n    - - x:\n            y: 1\n"),
+            "h:\n    - - a\n      - b\n    - []\n    - - x:\n            y: 1\n",
         );
         check(
             r#"{"multi word":1,"a:b":2,"1":3,"":4}"#,
