@@ -27,6 +27,7 @@ use orlop_machinery::{Map, Str, Value};
 
 use super::{GROUP_VERSION, PACKAGE};
 use crate::rules::pod_spec::PodOptions;
+use crate::rules::pod_spec::warnings::warn_about_pod_template;
 use crate::rules::{generation, meaning, pod_template, status};
 
 pub(crate) static KIND: Job = Job;
@@ -315,6 +316,7 @@ pub(super) fn warn_about_spec(spec: &Node<'_>, warnings: &mut Vec<String>) {
             spec.path()
         ));
     }
+    warn_about_pod_template(&spec.at("template"), None, warnings);
 }
 
 fn state(job: &Value) -> &'static str {
