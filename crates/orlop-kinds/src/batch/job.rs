@@ -316,12 +316,8 @@ pub(super) fn warn_about_spec(spec: &Node<'_>, old: Option<&Node<'_>>, warnings:
             spec.path()
         ));
     }
-<<<<<<< HEAD
-    warn_about_pod_template(&spec.at("template"), None, warnings);
-=======
     let old = old.map(|old| old.at("template"));
     warn_about_pod_template(&spec.at("template"), old.as_ref(), warnings);
->>>>>>> workloads
 }
 
 fn state(job: &Value) -> &'static str {
