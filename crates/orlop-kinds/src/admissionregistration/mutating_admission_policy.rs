@@ -29,6 +29,9 @@ const PATCH_TYPES: [PatchType; 2] = [
     ("JSONPatch", "jsonPatch", validate_json_patch_expression),
 ];
 
+const COLUMNS: &[Column] =
+    &[Column::NAME, Column::integer("Mutations"), Column::text("ParamKind"), Column::AGE];
+
 impl Kind for MutatingAdmissionPolicy {
     fn resource(&self) -> Resource {
         let (kind, plural) = ("MutatingAdmissionPolicy", "mutatingadmissionpolicies");
@@ -47,7 +50,7 @@ impl Kind for MutatingAdmissionPolicy {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const { &[Column::NAME, Column::integer("Mutations"), Column::text("ParamKind"), Column::AGE] }
+        COLUMNS
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {

@@ -33,6 +33,9 @@ const AUDIT_ANNOTATIONS_MAX: usize = 20;
 const VALUE_EXPRESSION_BYTES_MAX: usize = 5 * 1024;
 const REASONS: &[&str] = &["Forbidden", "Invalid", "RequestEntityTooLarge"];
 
+const COLUMNS: &[Column] =
+    &[Column::NAME, Column::integer("Validations"), Column::text("ParamKind"), Column::AGE];
+
 impl Kind for ValidatingAdmissionPolicy {
     fn resource(&self) -> Resource {
         let (kind, plural) = ("ValidatingAdmissionPolicy", "validatingadmissionpolicies");
@@ -58,7 +61,7 @@ impl Kind for ValidatingAdmissionPolicy {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const { &[Column::NAME, Column::integer("Validations"), Column::text("ParamKind"), Column::AGE] }
+        COLUMNS
     }
 
     fn row(&self, context: &Context<'_>, object: &Value) -> Row {
