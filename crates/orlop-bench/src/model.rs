@@ -196,6 +196,11 @@ impl Bench {
             self.measure(&format!("create with {count} containers"), || {
                 create(entry, &manager, &text)
             });
+            let ready = defaulted(entry, &text);
+            self.measure(&format!("validate {count} containers"), || validate(entry, &ready));
+            self.measure(&format!("record {count} containers"), || {
+                manager.update(&Value::Null, ready.clone(), "kubectl", NOW)
+            });
         }
     }
 }

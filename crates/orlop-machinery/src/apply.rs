@@ -11,7 +11,8 @@
 //! | file | |
 //! |---|---|
 //! | `field_path`, `field_set`, `fields_v1`, `field_filter` | sets of fields |
-//! | `typing`, `items`, `value_order`, `value_text` | what the schema says about a place |
+//! | `typing`, `items`, `zero_object` | what the schema says |
+//! | `value_order`, `value_text` | values as upstream compares and shows them |
 //! | `validate`, `owned_fields`, `compare`, `merge`, `remove`, `reconcile` | walks over objects |
 //! | `managers`, `versions`, `updater`, `conflict` | what a write means for its managers |
 //! | `last_applied`, `timestamps`, `scale` | special cases |
@@ -39,6 +40,7 @@ mod validate;
 mod value_order;
 mod value_text;
 mod versions;
+mod zero_object;
 
 pub use conflict::{ApplyError, Conflict, Conflicts};
 pub use field_filter::{FieldFilter, FieldPattern, ResetFields};

@@ -136,7 +136,7 @@ impl Rules for CronJob {
 
     fn warn(&self, _context: &Context<'_>, object: &Node<'_>, warnings: &mut Vec<String>) {
         pod_template::warn_about_name(object, warnings);
-        warn_about_spec(&object.at("spec").at("jobTemplate").at("spec"), warnings);
+        warn_about_spec(&object.at("spec").at("jobTemplate").at("spec"), None, warnings);
     }
 
     fn warn_update(
@@ -148,7 +148,9 @@ impl Rules for CronJob {
     ) {
         let spec = new.at("spec");
         if generation::differs(new.value(), old.value()) {
-            warn_about_spec(&spec.at("jobTemplate").at("spec"), warnings);
+            let (new, old) = (spec.at("jobTemplate"), old.at("spec"));
+            let old = old.at("jobTemplate");
+            warn_about_spec(&new.at("spec"), Some(&old.at("spec")), warnings);
         }
         if spec.at("schedule").str().contains("TZ") {
             // Upstream says `spec` twice.

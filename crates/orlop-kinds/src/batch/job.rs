@@ -27,6 +27,7 @@ use orlop_machinery::{Map, Str, Value};
 
 use super::{GROUP_VERSION, PACKAGE};
 use crate::rules::pod_spec::PodOptions;
+use crate::rules::pod_spec::warnings::warn_about_pod_template;
 use crate::rules::{generation, meaning, pod_template, status};
 
 pub(crate) static KIND: Job = Job;
@@ -176,7 +177,7 @@ impl Rules for Job {
 
     fn warn(&self, _context: &Context<'_>, object: &Node<'_>, warnings: &mut Vec<String>) {
         pod_template::warn_about_name(object, warnings);
-        warn_about_spec(&object.at("spec"), warnings);
+        warn_about_spec(&object.at("spec"), None, warnings);
     }
 
     fn warn_update(
@@ -187,7 +188,7 @@ impl Rules for Job {
         warnings: &mut Vec<String>,
     ) {
         if generation::differs(new.value(), old.value()) {
-            warn_about_spec(&new.at("spec"), warnings);
+            warn_about_spec(&new.at("spec"), Some(&old.at("spec")), warnings);
         }
     }
 
@@ -303,7 +304,7 @@ fn validate_completions_update(new: &Node<'_>, old: &Node<'_>, errors: &mut Erro
 }
 
 /// What the owner of a job should know about its spec.
-pub(super) fn warn_about_spec(spec: &Node<'_>, warnings: &mut Vec<String>) {
+pub(super) fn warn_about_spec(spec: &Node<'_>, old: Option<&Node<'_>>, warnings: &mut Vec<String>) {
     if spec.at("completionMode").str() == INDEXED
         && spec.at("completions").int() > COMPLETIONS_SOFT_MAX
         && spec.at("parallelism").int() > PARALLELISM_SOFT_MAX
@@ -315,6 +316,8 @@ pub(super) fn warn_about_spec(spec: &Node<'_>, warnings: &mut Vec<String>) {
             spec.path()
         ));
     }
+    let old = old.map(|old| old.at("template"));
+    warn_about_pod_template(&spec.at("template"), old.as_ref(), warnings);
 }
 
 fn state(job: &Value) -> &'static str {

@@ -9,9 +9,10 @@ use std::cmp::Ordering;
 use super::field_path::PathElement;
 use super::field_set::{Branch, FieldSet};
 use super::items::{Same, sorted_items};
+use super::owned_fields::all_paths;
 use super::typing::{Choice, Shape};
 use super::value_order;
-use crate::value::{Map, Str, Value};
+use crate::value::{Str, Value};
 
 /// What changed from the left object to the right one.
 #[derive(Clone, Debug, Default)]
@@ -71,73 +72,54 @@ impl Delta {
             branch.children.push(element, below);
         }
     }
-
-    /// Marks the path itself as gained or lost when one side has nothing there.
-    fn mark(&mut self, left: Option<&Value>, right: Option<&Value>) {
-        self.added.is_member |= left.is_none();
-        self.removed.is_member |= left.is_some() && right.is_none();
-    }
 }
 
 fn compare_values(left: Option<&Value>, right: Option<&Value>, shape: &Shape<'_>) -> Delta {
-    let (left_choice, right_choice) = (shape.choose(left), shape.choose(right));
-    if right.is_none() || left.is_none() || left_choice == right_choice {
-        let choice = if right.is_none() { left_choice } else { right_choice };
-        return compare_as(choice, left, right, shape);
+    match (left, right) {
+        (Some(left), Some(right)) => compare_both(left, right, shape),
+        (Some(left), None) => Delta { removed: all_paths(left, shape), ..Delta::default() },
+        (None, Some(right)) => Delta { added: all_paths(right, shape), ..Delta::default() },
+        (None, None) => Delta::default(),
+    }
+}
+
+fn compare_both(left: &Value, right: &Value, shape: &Shape<'_>) -> Delta {
+    let (left_choice, right_choice) = (shape.choose(Some(left)), shape.choose(Some(right)));
+    let as_right = compare_as(right_choice, left, right, shape);
+    if left_choice == right_choice {
+        return as_right;
     }
     // What the left side was is gone; what the right side is has changed.
-    let before = compare_as(left_choice, left, right, shape);
-    before.union(compare_as(right_choice, left, right, shape))
+    compare_as(left_choice, left, right, shape).union(as_right)
 }
 
-fn compare_as(
-    choice: Choice,
-    left: Option<&Value>,
-    right: Option<&Value>,
-    shape: &Shape<'_>,
-) -> Delta {
+fn compare_as(choice: Choice, left: &Value, right: &Value, shape: &Shape<'_>) -> Delta {
     match choice {
-        Choice::Scalar => compare_leaves(left, right),
-        Choice::List => {
-            let is_empty = items_of(left).is_empty() && items_of(right).is_empty();
-            if shape.is_list_atomic() || is_empty {
-                return compare_leaves(left, right);
+        Choice::List if !shape.is_list_atomic() => match (left.list(), right.list()) {
+            ([], []) => compare_leaves(left, right),
+            // Mostly nothing has changed, and to see that is cheaper than to sort the items.
+            (left, right) if equal_lists(left, right) => Delta::default(),
+            (left, right) => compare_lists(left, right, shape),
+        },
+        Choice::Map | Choice::Open if !shape.is_map_atomic() => {
+            match (left.map().entries(), right.map().entries()) {
+                ([], []) => compare_leaves(left, right),
+                (left, right) => compare_maps(left, right, shape),
             }
-            let mut delta = compare_lists(items_of(left), items_of(right), shape);
-            delta.mark(left, right);
-            delta
         }
-        Choice::Map | Choice::Open => {
-            let is_empty = entries_of(left).is_empty() && entries_of(right).is_empty();
-            if shape.is_map_atomic() || is_empty {
-                return compare_leaves(left, right);
-            }
-            let mut delta = compare_maps(entries_of(left), entries_of(right), shape);
-            delta.mark(left, right);
-            delta
-        }
+        _ => compare_leaves(left, right),
     }
 }
 
-/// The items of a list; of anything else none.
-fn items_of(side: Option<&Value>) -> &[Value] {
-    side.and_then(Value::as_list).unwrap_or_default()
-}
-
-/// The entries of a map; of anything else none.
-fn entries_of(side: Option<&Value>) -> &[(Str, Value)] {
-    side.and_then(Value::as_map).map(Map::entries).unwrap_or_default()
-}
-
-fn compare_leaves(left: Option<&Value>, right: Option<&Value>) -> Delta {
+fn compare_leaves(left: &Value, right: &Value) -> Delta {
     let mut delta = Delta::default();
-    match (left, right) {
-        (Some(left), Some(right)) => {
-            delta.modified.is_member = !value_order::equal(left, right);
-        }
-        (left, right) => delta.mark(left, right),
-    }
+    delta.modified.is_member = !value_order::equal(left, right);
     delta
+}
+
+fn equal_lists(left: &[Value], right: &[Value]) -> bool {
+    left.len() == right.len()
+        && left.iter().zip(right).all(|(left, right)| value_order::equal(left, right))
 }
 
 fn compare_maps(left: &[(Str, Value)], right: &[(Str, Value)], shape: &Shape<'_>) -> Delta {
@@ -146,6 +128,7 @@ fn compare_maps(left: &[(Str, Value)], right: &[(Str, Value)], shape: &Shape<'_>
         delta.added.children.reserve(right.len());
     }
     let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+    let mut cursor = shape.cursor();
     loop {
         let order = match (left.peek(), right.peek()) {
             (None, None) => return delta,
@@ -159,7 +142,7 @@ fn compare_maps(left: &[(Str, Value)], right: &[(Str, Value)], shape: &Shape<'_>
         let below = compare_values(
             from_left.map(|(_, value)| value),
             from_right.map(|(_, value)| value),
-            &shape.at_known(key),
+            &cursor.at_known(key).shape,
         );
         delta.push(PathElement::Field(key.clone()), below);
     }
@@ -185,20 +168,18 @@ fn compare_lists(left: &[Value], right: &[Value], shape: &Shape<'_>) -> Delta {
             (None, Some((element, right))) => (element, None, Some(right)),
             (None, None) => return delta,
         };
-        delta.push(element, compare_items(left, right, &item_shape));
+        delta.push(element, compare_items(left.as_ref(), right.as_ref(), &item_shape));
     }
 }
 
 /// Compares items with the same element. Several on one side are one thing as a whole.
-fn compare_items(left: Option<Same<'_>>, right: Option<Same<'_>>, shape: &Shape<'_>) -> Delta {
-    let mut delta = match (only_of(left.as_ref()), only_of(right.as_ref())) {
-        (None, None) => Delta::default(),
-        (left, right) => compare_values(left, right, shape),
-    };
-    match (&left, &right) {
+fn compare_items(left: Option<&Same<'_>>, right: Option<&Same<'_>>, shape: &Shape<'_>) -> Delta {
+    let mut delta = compare_values(only_of(left), only_of(right), shape);
+    match (left, right) {
         (Some(Same::Several(left)), Some(Same::Several(right))) => {
+            let pairs = left.iter().zip(right);
             let is_same = left.len() == right.len()
-                && left.iter().zip(right).all(|(left, right)| value_order::equal(left, right));
+                && pairs.into_iter().all(|(left, right)| value_order::equal(left, right));
             delta.modified.is_member |= !is_same;
         }
         (Some(Same::Several(_)), _) => delta.removed.is_member = true,

@@ -144,7 +144,15 @@ mod tests {
         assert_eq!(fields_v1::to_text(&set), expect);
     }
 
-    const POD: &str = r#"{"f:metadata":{},"f:spec":{".":{},"f:containers":{".":{},"k:{\"name\":\"a\"}":{".":{},"f:image":{},"f:resizePolicy":{},"f:resources":{".":{},"f:limits":{"f:cpu":{}}}}},"f:hostNetwork":{}},"f:status":{"f:phase":{}}}"#;
+    const POD: &str = concat!(
+        r#"{"f:metadata":{},"f:spec":{".":{},"f:containers":{".":{},"k:{\"name\":\"a\"}":{".":{},"#,
+        r#""f:image":{},"f:resizePolicy":{},"f:resources":{".":{},"f:limits":{"f:cpu":{}}}}},"#,
+        r#""f:hostNetwork":{}},"f:status":{"f:phase":{}}}"#,
+    );
+    const RESOURCES: &str = concat!(
+        r#"{"f:spec":{".":{},"f:containers":{".":{},"k:{\"name\":\"a\"}":{".":{},"#,
+        r#""f:resources":{".":{},"f:limits":{"f:cpu":{}}}}}}}"#,
+    );
 
     #[test]
     fn excluded_fields_go_with_what_is_below() {
@@ -157,11 +165,7 @@ mod tests {
 
     #[test]
     fn only_what_matches_a_prefix_stays_and_the_way_to_it() {
-        check(
-            &FieldFilter::include(&["spec.containers.*.resources"]),
-            POD,
-            r#"{"f:spec":{".":{},"f:containers":{".":{},"k:{\"name\":\"a\"}":{".":{},"f:resources":{".":{},"f:limits":{"f:cpu":{}}}}}}}"#,
-        );
+        check(&FieldFilter::include(&["spec.containers.*.resources"]), POD, RESOURCES);
         check(
             &FieldFilter::include(&["spec.hostNetwork", "status"]),
             POD,
@@ -178,7 +182,7 @@ mod tests {
                 "spec.containers.*.resizePolicy",
             ]),
             POD,
-            r#"{"f:spec":{".":{},"f:containers":{".":{},"k:{\"name\":\"a\"}":{".":{},"f:resources":{".":{},"f:limits":{"f:cpu":{}}}}}}}"#,
+            RESOURCES,
         );
     }
 

@@ -23,8 +23,9 @@ use super::typing::Typing;
 use super::updater::{Failure, OnConflict, Updater};
 use super::validate::{Duplicates, validate};
 use super::versions::{OneVersion, Versions};
+use super::zero_object::zero_object;
 use crate::time::Time;
-use crate::value::{Str, Value};
+use crate::value::{Map, Str, Value};
 
 /// More updaters than these are joined.
 const UPDATERS_MAX: usize = 10;
@@ -98,7 +99,7 @@ impl<'a> FieldManager<'a> {
             subresource: Str::const_new(""),
             reset_fields: ResetFields::default(),
             versions: &OneVersion,
-            zero: typing.zero(api_version, kind),
+            zero: zero_object(typing, api_version, kind),
         }
     }
 
@@ -290,8 +291,13 @@ impl<'a> FieldManager<'a> {
         (manager, now): (&str, Time),
     ) -> Result<(), UpdateError> {
         let shape = self.typing.shape();
-        let live = if live.is_null() { &self.zero } else { live };
-        for (which, object) in [("new", new), ("live", live)] {
+        let is_first = live.is_null();
+        let live = if is_first { &self.zero } else { live };
+        let checked: &[(&str, &Value)] = match is_first {
+            true => &[("new", new)],
+            false => &[("new", new), ("live", live)],
+        };
+        for (which, object) in checked {
             validate(object, &shape, Duplicates::Allowed).map_err(|misfits| {
                 let name = object_text(object);
                 let message =
@@ -339,10 +345,21 @@ fn name_of(manager: &str) -> &str {
     if manager.is_empty() { "unknown" } else { manager }
 }
 
+/// A copy without what is often half of the object.
 fn without_managed_fields(object: &Value) -> Value {
-    let mut copy = object.clone();
-    remove_managed_fields(&mut copy);
-    copy
+    let Value::Map(map) = object else { return object.clone() };
+    let copy = |map: &Map, except: &str| {
+        map.entries().iter().filter(|(key, _)| key != except).cloned().collect::<Map>()
+    };
+    let mut without = copy(map, "metadata");
+    if let Some(metadata) = map.get("metadata") {
+        let metadata = match metadata {
+            Value::Map(metadata) => Value::Map(copy(metadata, "managedFields")),
+            other => other.clone(),
+        };
+        without.insert("metadata", metadata);
+    }
+    Value::Map(without)
 }
 
 /// Group, version and kind as Go prints them: `apps/v1, Kind=Deployment`.

@@ -367,3 +367,114 @@ fn encode_entry(manager: Manager) -> Value {
     }
     Value::Map(entry)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+
+    const FINE: &str = concat!(
+        r#"{"manager":"m","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","#,
+        r#""fieldsType":"FieldsV1","fieldsV1":{"f:a":{}}}"#,
+    );
+
+    fn object(entries: &str) -> Value {
+        let text = format!(r#"{{"metadata":{{"managedFields":{entries}}}}}"#);
+        json::parse(text.as_bytes()).unwrap()
+    }
+
+    /// Changes a fine entry, and tells what is wrong with it then.
+    fn check(from: &str, to: &str, expect: &str) {
+        assert!(FINE.contains(from), "{from}");
+        let entries = format!("[{FINE},{}]", FINE.replace(from, to));
+        let seen = check_managed_fields(&object(&entries));
+        assert_eq!(seen.err().map(|error| error.to_string()).unwrap_or_default(), expect);
+    }
+
+    #[test]
+    fn entries_that_make_no_sense_are_refused() {
+        check("Update", "Apply", "");
+        check("Update", "Create", "operation must be `Apply` or `Update`");
+        check(r#""operation":"Update","#, "", "operation must be `Apply` or `Update`");
+        check(r#""v1""#, r#""""#, "apiVersion must not be empty");
+        check(r#""FieldsV1""#, r#""""#, "missing fieldsType in managed fields entry 1");
+        let message = "invalid fieldsType \"FieldsV2\" in managed fields entry 1";
+        check(r#""FieldsV1""#, r#""FieldsV2""#, message);
+        check("2026", "x", "invalid time \"x-01-01T00:00:00Z\" in managed fields entry 1");
+        check(
+            "f:a",
+            "a",
+            "error decoding versioned set from \
+             {\"manager\":\"m\",\"operation\":\"Update\",\"apiVersion\":\"v1\"}: \
+             error decoding set: parsing key as path element: key must be 2 characters long:",
+        );
+        check(r#","fieldsV1":{"f:a":{}}"#, "", "");
+    }
+
+    #[test]
+    fn the_key_of_a_manager_has_what_tells_it_apart() {
+        let key = |id: ManagerId| id.key();
+        assert_eq!(
+            key(ManagerId::update("a\"<", "v1", "x")),
+            r#"{"manager":"a\"\u003c","operation":"Update","apiVersion":"v1","subresource":"x"}"#
+        );
+        assert_eq!(key(ManagerId::apply("", "")), r#"{"operation":"Apply"}"#);
+    }
+
+    #[test]
+    fn entries_are_sorted_by_operation_time_name_version_and_subresource() {
+        let entry = |words: &str| {
+            let [operation, time, manager, version, subresource] =
+                words.split(' ').collect::<Vec<_>>().try_into().unwrap();
+            let time = if time == "-" { "" } else { time };
+            let mut entry = Value::from([
+                ("manager", manager),
+                ("operation", operation),
+                ("apiVersion", version),
+                ("time", time),
+                ("fieldsType", "FieldsV1"),
+                ("subresource", subresource),
+            ]);
+            entry.set("fieldsV1", Value::from([("f:a", Map::new())]));
+            entry
+        };
+        let sorted = [
+            "Apply - e v1 x",
+            "Apply 2026-01-01T00:00:00Z d v1 x",
+            "Apply 2026-01-01T02:00:01+02:00 c v1 x",
+            "Update 1969-01-01T00:00:00Z z v1 x",
+            "Update - b v1 x",
+            "Update 2026-01-01T00:00:00Z a v1 x",
+            "Update 2026-01-01T00:00:00Z a v1 y",
+            "Update 2026-01-01T00:00:00Z a v2 x",
+            "Update 2026-01-01T00:00:00Z b v1 x2",
+        ];
+        let reversed: Vec<Value> = sorted.iter().rev().map(|words| entry(words)).collect();
+        let encoded = Managers::decode(&reversed).unwrap().encode().unwrap();
+        let seen: Vec<String> = encoded
+            .list()
+            .iter()
+            .map(|entry| {
+                ["manager", "apiVersion", "subresource"].map(|at| entry.at(at).str()).join(" ")
+            })
+            .collect();
+        let expect = sorted.map(|words| words.splitn(3, ' ').last().unwrap());
+        assert_eq!(seen, expect);
+    }
+
+    #[test]
+    fn an_older_joint_manager_is_kept_apart_from_nobody() {
+        let mut managers = Managers::default();
+        for (at, name) in ["aaa", "ancient-changes", "m1", "m2"].into_iter().enumerate() {
+            let fields = FieldSet::of_fields(&[&format!("f{at}")]);
+            let id = ManagerId::update(name, "v1", "");
+            let time = Some(Time::from_unix(1));
+            managers.set(Manager { id, api_version: "v1".into(), fields, time });
+        }
+        managers.cap_updates(2);
+        let names: Vec<_> =
+            managers.list.iter().map(|manager| manager.id.manager.as_str()).collect();
+        assert_eq!(names, ["ancient-changes", "m2"]);
+        assert_eq!(managers.list[0].fields.to_string(), ".f0\n.f1\n.f2\n");
+    }
+}

@@ -30,12 +30,13 @@ pub(super) fn merge(left: &Value, right: &Value, shape: &Shape<'_>) -> Value {
 fn merge_maps(left: &Map, right: &Map, shape: &Shape<'_>) -> Map {
     let mut merged: Vec<(Str, Value)> = Vec::with_capacity(left.len().max(right.len()));
     let mut rights = right.entries().iter().peekable();
+    let mut cursor = shape.cursor();
     for (key, value) in left.entries() {
         while let Some(new) = rights.next_if(|(next, _)| next < key) {
             merged.push(new.clone());
         }
         let value = match rights.next_if(|(next, _)| next == key) {
-            Some((_, right)) => merge(value, right, &shape.at_known(key)),
+            Some((_, right)) => merge(value, right, &cursor.at_known(key).shape),
             None => value.clone(),
         };
         merged.push((key.clone(), value));

@@ -1,4 +1,4 @@
-//! The fields that an object mentions: what its applier will own.
+//! The fields that an object mentions: what its applier will own, or its updater.
 //!
 //! Scalars and what changes as a whole count as one field each; items of lists and keys of maps
 //! count themselves beside what is in them; structs count only through their fields, unless they
@@ -16,17 +16,47 @@ pub(super) fn owned_fields(value: &Value, shape: &Shape<'_>) -> FieldSet {
     branch(value, shape).children
 }
 
+/// Every path of an object that fits its schema, the way to its fields included: what somebody
+/// gains or loses who writes all of it.
+pub(super) fn all_paths(value: &Value, shape: &Shape<'_>) -> Branch {
+    let mut all = Branch::leaf();
+    match (shape.choose(Some(value)), value) {
+        (Choice::List, Value::List(items)) if !shape.is_list_atomic() => {
+            let item_shape = shape.item();
+            all.children.reserve(items.len());
+            for (element, items) in sorted_items(items, shape) {
+                all.children.push(
+                    element,
+                    match items {
+                        Same::One(item) => all_paths(item, &item_shape),
+                        Same::Several(_) => Branch::leaf(),
+                    },
+                );
+            }
+        }
+        (Choice::Map | Choice::Open, Value::Map(map)) if !shape.is_map_atomic() => {
+            all.children.reserve(map.len());
+            let mut cursor = shape.cursor();
+            for (key, value) in map.entries() {
+                let below = all_paths(value, &cursor.at_known(key).shape);
+                all.children.push(PathElement::Field(key.clone()), below);
+            }
+        }
+        _ => {}
+    }
+    all
+}
+
 /// Makes the structs on the way to a field members too, where the schema declares them as fields.
 pub(super) fn add_named_fields(set: &mut FieldSet, shape: &Shape<'_>) {
+    let mut cursor = shape.cursor();
     for node in set.nodes_mut() {
         if node.branch.children.is_empty() {
             continue;
         }
-        if let PathElement::Field(name) = &node.element {
-            node.branch.is_member |= shape.declares(name);
-        }
-        if let Some(below) = shape.below(&node.element) {
-            add_named_fields(&mut node.branch.children, &below);
+        if let Some(below) = cursor.below(&node.element) {
+            node.branch.is_member |= below.is_declared;
+            add_named_fields(&mut node.branch.children, &below.shape);
         }
     }
 }
@@ -45,14 +75,16 @@ fn branch(value: &Value, shape: &Shape<'_>) -> Branch {
 fn branch_of_map(map: &Map, shape: &Shape<'_>) -> Branch {
     let mut children = FieldSet::new();
     children.reserve(map.len());
+    let mut cursor = shape.cursor();
     for (key, value) in map.entries() {
-        let mut below = branch(value, &shape.at_known(key));
+        let place = cursor.at_known(key);
+        let mut below = branch(value, &place.shape);
         let is_empty = match value {
             Value::Null => true,
             Value::Map(map) => map.is_empty(),
             _ => false,
         };
-        below.is_member |= is_empty || !shape.declares(key);
+        below.is_member |= is_empty || !place.is_declared;
         children.push(PathElement::Field(key.clone()), below);
     }
     Branch { is_member: false, children }

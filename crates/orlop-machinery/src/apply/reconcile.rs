@@ -12,9 +12,10 @@ pub(super) fn reconcile(set: &mut FieldSet, shape: &Shape<'_>) {
     if is_atomic(shape) {
         return;
     }
+    let mut cursor = shape.cursor();
     for node in set.nodes_mut() {
-        if let Some(below) = shape.below(&node.element) {
-            reconcile_branch(&mut node.branch, &below);
+        if let Some(below) = cursor.below(&node.element) {
+            reconcile_branch(&mut node.branch, &below.shape);
         }
     }
 }

@@ -57,11 +57,12 @@ fn remove_items(items: &[Value], fields: &FieldSet, shape: &Shape<'_>) -> Value 
 
 fn remove_keys(map: &Map, fields: &FieldSet, shape: &Shape<'_>) -> Value {
     let mut kept = Vec::with_capacity(map.len());
+    let mut cursor = shape.cursor();
     for (key, value) in map.entries() {
         let value = match fields.get_field(key) {
             None => value.clone(),
             Some(branch) if branch.is_member => continue,
-            Some(branch) => remove_fields(value, &branch.children, &shape.at_known(key)),
+            Some(branch) => remove_fields(value, &branch.children, &cursor.at_known(key).shape),
         };
         kept.push((key.clone(), value));
     }
@@ -83,11 +84,13 @@ fn extract_items(items: &[Value], fields: &FieldSet, shape: &Shape<'_>) -> Value
 
 fn extract_keys(map: &Map, fields: &FieldSet, shape: &Shape<'_>) -> Value {
     let mut kept = Vec::new();
+    let mut cursor = shape.cursor();
     for (key, value) in map.entries() {
         let Some(branch) = fields.get_field(key) else { continue };
-        // A member that is no leaf looks below itself for what stands beside it: upstream does.
-        let below = if branch.is_member { fields } else { &branch.children };
-        kept.push((key.clone(), extract_fields(value, below, &shape.at_known(key))));
+        // Upstream looks below a member for what the set has beside it, and so takes from others
+        // what is named alike. Not so here.
+        let below = &branch.children;
+        kept.push((key.clone(), extract_fields(value, below, &cursor.at_known(key).shape)));
     }
     map_or_null(kept)
 }

@@ -94,3 +94,136 @@ impl ScaleFields<'_> {
         Some(path.map(PathElement::fields))
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::super::fields_v1;
+    use super::*;
+    use crate::json;
+
+    const FIELDS: ScaleFields<'_> = ScaleFields {
+        api_version: "apps/v1",
+        paths: &[
+            ("apps/v1", Some("spec.replicas")),
+            ("apps/v1beta1", Some("spec.count")),
+            ("apps/v0", None),
+        ],
+    };
+
+    /// Entries from lines such as `a Apply apps/v1 12 {"f:spec":{}}`; a `/` before the name marks
+    /// the scale subresource, the number is a day of January.
+    fn entries(lines: &[&str]) -> Value {
+        let entry = |line: &&str| {
+            let [name, operation, version, day, fields] =
+                line.splitn(5, ' ').collect::<Vec<_>>().try_into().unwrap();
+            let mut entry = Value::from([
+                ("manager", name.trim_start_matches('/')),
+                ("operation", operation),
+                ("apiVersion", version),
+                ("fieldsType", "FieldsV1"),
+            ]);
+            entry.set("fieldsV1", json::parse(fields.as_bytes()).unwrap());
+            if name.starts_with('/') {
+                entry.set("subresource", "scale");
+            }
+            if day != "-" {
+                entry.set("time", format!("2026-01-{day}T00:00:00Z"));
+            }
+            entry
+        };
+        Value::List(lines.iter().map(entry).collect())
+    }
+
+    fn lines(entries: &Value) -> Vec<String> {
+        let line = |entry: &Value| {
+            let text = |field: &str| entry.at(field).str();
+            let slash = if text("subresource").is_empty() { "" } else { "/" };
+            let day = text("time").get(8..10).unwrap_or("-");
+            let fields = fields_v1::from_value(entry.at("fieldsV1")).unwrap();
+            let fields = fields_v1::to_text(&fields);
+            let (name, operation) = (text("manager"), text("operation"));
+            format!("{slash}{name} {operation} {} {day} {fields}", text("apiVersion"))
+        };
+        entries.list().iter().map(line).collect()
+    }
+
+    fn check(object: &[&str], to_scale: &[&str], from_scale: &[&str], to_object: &[&str]) {
+        let object = entries(object);
+        assert_eq!(lines(&FIELDS.to_scale(&object).unwrap()), to_scale);
+        let written = FIELDS.to_object(&object, &entries(from_scale)).unwrap();
+        assert_eq!(lines(&written), to_object);
+    }
+
+    #[test]
+    fn a_scaler_takes_the_number_from_its_manager() {
+        check(
+            &[
+                r#"a Apply apps/v1 01 {"f:spec":{"f:replicas":{},"f:selector":{}}}"#,
+                r#"b Update apps/v1 - {"f:spec":{"f:selector":{}}}"#,
+                r#"c Update gone/v1 - {"f:spec":{"f:replicas":{}}}"#,
+                r#"d Update apps/v0 - {"f:spec":{"f:replicas":{}}}"#,
+            ],
+            &[r#"a Apply autoscaling/v1 01 {"f:spec":{"f:replicas":{}}}"#],
+            &[r#"/s Update autoscaling/v1 02 {"f:spec":{"f:replicas":{}}}"#],
+            &[
+                r#"a Apply apps/v1 01 {"f:spec":{"f:selector":{}}}"#,
+                r#"b Update apps/v1 - {"f:spec":{"f:selector":{}}}"#,
+                r#"d Update apps/v0 - {"f:spec":{"f:replicas":{}}}"#,
+                r#"/s Update apps/v1 - {"f:spec":{"f:replicas":{}}}"#,
+            ],
+        );
+    }
+
+    #[test]
+    fn a_manager_of_nothing_but_the_number_goes() {
+        check(
+            &[r#"a Apply apps/v1 01 {"f:spec":{"f:replicas":{}}}"#],
+            &[r#"a Apply autoscaling/v1 01 {"f:spec":{"f:replicas":{}}}"#],
+            &[r#"/s Update autoscaling/v1 - {"f:spec":{"f:replicas":{}}}"#],
+            &[r#"/s Update apps/v1 - {"f:spec":{"f:replicas":{}}}"#],
+        );
+    }
+
+    #[test]
+    fn who_still_manages_the_scale_keeps_the_number() {
+        check(
+            &[r#"a Apply apps/v1 01 {"f:spec":{"f:replicas":{}}}"#],
+            &[r#"a Apply autoscaling/v1 01 {"f:spec":{"f:replicas":{}}}"#],
+            &[
+                r#"a Apply autoscaling/v1 - {"f:spec":{"f:replicas":{}}}"#,
+                r#"/s Apply autoscaling/v1 - {"f:spec":{"f:replicas":{}}}"#,
+            ],
+            &[
+                r#"/s Apply apps/v1 - {"f:spec":{"f:replicas":{}}}"#,
+                r#"a Apply apps/v1 01 {"f:spec":{"f:replicas":{}}}"#,
+            ],
+        );
+    }
+
+    #[test]
+    fn each_version_has_its_own_path() {
+        check(
+            &[r#"a Update apps/v1beta1 - {"f:spec":{"f:count":{},"f:x":{}}}"#],
+            &[r#"a Update autoscaling/v1 - {"f:spec":{"f:replicas":{}}}"#],
+            &[r#"/s Update autoscaling/v1 - {"f:metadata":{}}"#],
+            &[r#"a Update apps/v1beta1 - {"f:spec":{"f:x":{}}}"#],
+        );
+    }
+
+    #[test]
+    fn a_scaler_may_scale_again() {
+        check(
+            &[r#"/s Update apps/v1 01 {"f:spec":{"f:replicas":{}}}"#],
+            &[r#"/s Update autoscaling/v1 01 {"f:spec":{"f:replicas":{}}}"#],
+            &[r#"/s Update autoscaling/v1 02 {"f:spec":{"f:replicas":{}}}"#],
+            &[r#"/s Update apps/v1 - {"f:spec":{"f:replicas":{}}}"#],
+        );
+    }
+
+    #[test]
+    fn without_managers_there_are_none() {
+        check(&[], &[], &[], &[]);
+        assert!(FIELDS.to_scale(&Value::List(vec![Value::Null])).is_err());
+    }
+}

@@ -6,13 +6,14 @@
 //! as a whole.
 //!
 //! Behaviour after `kube-openapi/pkg/schemaconv` (what a type becomes) and
-//! `structured-merge-diff/typed` (`helpers.go`: which of several types a value takes, and the path
-//! elements of items). A list that does not say how its items are told apart follows its strategic
-//! merge patch, as there.
+//! `structured-merge-diff/typed` (`helpers.go`: which of several types a value takes). A list that
+//! does not say how its items are told apart follows its strategic merge patch, as there.
+
+use std::cmp::Ordering;
 
 use super::field_path::PathElement;
-use crate::schema::{Field, Identity, List, MapOf, Omit, Schema, Struct, StructId, Type};
-use crate::value::{Map, Str, Value};
+use crate::schema::{Field, Identity, List, MapOf, Schema, Struct, StructId, Type};
+use crate::value::{Str, Value};
 
 /// What an object is made of.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,22 @@ pub(super) enum Choice {
     Open,
 }
 
+/// Looks up fields of a struct, or keys of a map, in the order of their names: cheaper than to
+/// search for each of them, for both sides are sorted.
+pub(super) struct Cursor<'s> {
+    shape: Shape<'s>,
+    /// Those that come after the last one asked for.
+    fields: &'s [Field],
+}
+
+/// What is at a field or key.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'s> {
+    pub(super) shape: Shape<'s>,
+    /// Whether it is a field that a struct declares.
+    pub(super) is_declared: bool,
+}
+
 impl<'s> Typing<'s> {
     pub(super) fn shape(self) -> Shape<'s> {
         match self {
@@ -86,17 +103,6 @@ impl<'s> Typing<'s> {
             Typing::Deduced => true,
             Typing::Struct(schema, id) => schema.get(id).field("metadata").is_some(),
         }
-    }
-
-    /// The object that nobody has set anything of: what Go makes of the type.
-    pub(super) fn zero(self, api_version: &str, kind: &str) -> Value {
-        let mut object = match self {
-            Typing::Deduced => Value::Map(Map::new()),
-            Typing::Struct(schema, id) => zero_struct(schema, id, 0),
-        };
-        object.set("apiVersion", api_version);
-        object.set("kind", kind);
-        object
     }
 }
 
@@ -171,14 +177,13 @@ impl<'s> Shape<'s> {
         }
     }
 
-    /// What is at a field or key of a value that fits the schema.
-    pub(super) fn at_known(&self, name: &str) -> Shape<'s> {
-        self.at(name).unwrap_or(Shape::Deduced)
-    }
-
-    /// Whether it is a struct that declares the field.
-    pub(super) fn declares(&self, name: &str) -> bool {
-        matches!(self, Shape::Struct(_, of, _) if of.field(name).is_some())
+    /// Looks up one field after the other, in the order of their names.
+    pub(super) fn cursor(&self) -> Cursor<'s> {
+        let fields: &[Field] = match self {
+            Shape::Struct(_, of, _) => &of.fields,
+            _ => &[],
+        };
+        Cursor { shape: *self, fields }
     }
 
     /// What an item of the list here is.
@@ -186,15 +191,6 @@ impl<'s> Shape<'s> {
         match self {
             Shape::List(schema, list, _) => Shape::of_type(schema, &list.item, false),
             _ => Shape::Untyped,
-        }
-    }
-
-    /// What is below an element of a set's path, as far as the schema says.
-    pub(super) fn below(&self, element: &PathElement) -> Option<Shape<'s>> {
-        match (element, self) {
-            (PathElement::Field(name), _) => self.at(name),
-            (_, Shape::List(..)) => Some(self.item()),
-            _ => None,
         }
     }
 
@@ -233,6 +229,52 @@ impl<'s> Shape<'s> {
     }
 }
 
+impl<'s> Cursor<'s> {
+    /// What is at a field or key that comes after those asked for before; none when the schema
+    /// has no such field.
+    pub(super) fn at(&mut self, name: &str) -> Option<Place<'s>> {
+        while let Some((field, rest)) = self.fields.split_first() {
+            match compare_names(&field.name, name) {
+                Ordering::Less => self.fields = rest,
+                Ordering::Greater => break,
+                Ordering::Equal => {
+                    self.fields = rest;
+                    let Shape::Struct(schema, _, fields) = self.shape else { break };
+                    let shape = Shape::of_field(schema, field, fields.is_lenient);
+                    return Some(Place { shape, is_declared: true });
+                }
+            }
+        }
+        let shape = match self.shape {
+            Shape::Struct(_, of, fields) => is_open(of, fields).then_some(Shape::Deduced),
+            other => other.at(name),
+        };
+        shape.map(|shape| Place { shape, is_declared: false })
+    }
+
+    /// What is below an element of a set, as far as the schema says.
+    pub(super) fn below(&mut self, element: &PathElement) -> Option<Place<'s>> {
+        match (element, &self.shape) {
+            (PathElement::Field(name), _) => self.at(name),
+            (_, Shape::List(..)) => Some(Place { shape: self.shape.item(), is_declared: false }),
+            _ => None,
+        }
+    }
+
+    /// What is at a field or key of a value that fits the schema.
+    pub(super) fn at_known(&mut self, name: &str) -> Place<'s> {
+        self.at(name).unwrap_or(Place { shape: Shape::Deduced, is_declared: false })
+    }
+}
+
+/// Most names differ in the first byte: that spares a call.
+fn compare_names(left: &str, right: &str) -> Ordering {
+    match (left.as_bytes(), right.as_bytes()) {
+        ([left, ..], [right, ..]) if left != right => left.cmp(right),
+        (left, right) => left.cmp(right),
+    }
+}
+
 /// Whether a struct takes fields that it does not declare. One without any is a free object.
 fn is_open(of: &Struct, fields: Fields) -> bool {
     fields.is_lenient || of.fields.is_empty()
@@ -252,119 +294,21 @@ fn relation<'s>(list: &'s List, field: Option<&'s Field>) -> Relation<'s> {
     }
 }
 
-/// What identifies an item of a list.
-///
-/// # Errors
-///
-/// In upstream's words, when it cannot be told from others.
-pub(super) fn item_element(shape: &Shape<'_>, item: &Value) -> Result<PathElement, String> {
-    match shape.relation() {
-        Relation::Atomic => Err("invalid indexing of non-associative list".into()),
-        Relation::Keys(keys) => keyed_item_element(shape, keys, item),
-        Relation::Set => match item {
-            Value::Map(_) => Err("associative list without keys has an element that's a map type"),
-            Value::List(_) => Err("not supported: associative list with lists as elements"),
-            Value::Null => {
-                Err("associative list without keys has an element that's an explicit null")
-            }
-            scalar => return Ok(PathElement::Value(scalar.clone())),
-        }
-        .map_err(str::to_owned),
-    }
-}
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+    use crate::schema::parse;
 
-fn keyed_item_element(
-    shape: &Shape<'_>,
-    keys: &[Str],
-    item: &Value,
-) -> Result<PathElement, String> {
-    let map = match item {
-        Value::Map(map) => map,
-        Value::Null => {
-            return Err("associative list with keys may not have a null element".into());
+    #[test]
+    fn a_cursor_finds_what_a_search_finds() {
+        let text =
+            "package p\nSpec\n text string 1\n list [string] 2\n count int32 3\n parts any 4\n";
+        let schema = parse(&[text]).unwrap();
+        let spec = Typing::Struct(&schema, schema.find("p.Spec").unwrap()).shape();
+        let mut cursor = spec.cursor();
+        for name in ["a", "count", "countx", "list", "parts", "tex", "text", "z"] {
+            assert_eq!(cursor.at(name).is_some(), spec.at(name).is_some(), "{name}");
         }
-        _ => return Err("associative list with keys may not have non-map elements".into()),
-    };
-    let mut found = Map::with_capacity(keys.len());
-    for key in keys {
-        if let Some(value) = map.get(key) {
-            found.insert(key.clone(), value.clone());
-        } else if let Some(default) = key_default(&shape.item(), key) {
-            found.insert(key.clone(), default);
-        }
-    }
-    if found.is_empty() && !keys.is_empty() {
-        let quoted: Vec<String> = keys.iter().map(|key| crate::text::quote(key)).collect();
-        let keys = quoted.join(" ");
-        return Err(format!(
-            "associative list with keys has an element that omits all key fields [{keys}] (and doesn't have default values for any key fields)"
-        ));
-    }
-    Ok(PathElement::Key(found))
-}
-
-/// What a missing key field means: its declared default, or zero for a field that Go always
-/// writes.
-fn key_default(item: &Shape<'_>, key: &str) -> Option<Value> {
-    let Shape::Struct(_, of, _) = item else { return None };
-    let field = of.field(key)?;
-    if let Some(default) = field.default() {
-        return Some(default.clone());
-    }
-    let is_always_written = field.omit == Omit::Never && !field.is_pointer;
-    match field.ty {
-        Type::Bool | Type::Int32 | Type::Int64 | Type::Float64 | Type::String => {
-            is_always_written.then(|| field.ty.zero())
-        }
-        _ => None,
-    }
-}
-
-/// Deeper nesting of structs that are no pointers is not followed: in Go there is none.
-const ZERO_DEPTH_MAX: usize = 32;
-
-fn zero_struct(schema: &Schema, id: StructId, depth: usize) -> Value {
-    let mut map = Map::new();
-    if depth > ZERO_DEPTH_MAX {
-        return Value::Map(map);
-    }
-    for field in &schema.get(id).fields {
-        let value = match &field.ty {
-            Type::Struct(id) if !field.is_pointer => zero_struct(schema, *id, depth + 1),
-            _ => field.zero(),
-        };
-        let is_omitted = match field.omit {
-            Omit::Never => false,
-            Omit::Empty => field.is_pointer || !is_struct_in_go(&field.ty),
-            Omit::Zero => true,
-        };
-        if !is_omitted {
-            map.insert(field.name.clone(), value);
-        }
-    }
-    Value::Map(map)
-}
-
-/// Whether Go holds it as a struct, which `omitempty` never leaves out.
-fn is_struct_in_go(ty: &Type) -> bool {
-    match ty {
-        Type::Struct(_)
-        | Type::StructOr(..)
-        | Type::Time
-        | Type::MicroTime
-        | Type::Duration
-        | Type::Quantity
-        | Type::IntOrString
-        | Type::Any
-        | Type::Raw
-        | Type::FieldSet => true,
-        Type::Bool
-        | Type::Int32
-        | Type::Int64
-        | Type::Float64
-        | Type::String
-        | Type::Bytes
-        | Type::List(_)
-        | Type::Map(_) => false,
     }
 }

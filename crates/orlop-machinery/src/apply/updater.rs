@@ -56,14 +56,14 @@ struct Versioned<'a> {
     shape: Shape<'a>,
 }
 
+/// The live object in the versions of its managers, the version of the write aside.
+struct LiveVersions<'a> {
+    list: Vec<(Str, Value, Shape<'a>)>,
+}
+
 /// What changed in one version.
 struct Changes {
     version: Str,
-    /// None when the version is not served.
-    fields: Option<ChangedFields>,
-}
-
-struct ChangedFields {
     removed: FieldSet,
     /// Modified or added.
     written: FieldSet,
@@ -81,8 +81,9 @@ impl<'a> Updater<'a> {
         new: &Value,
         managers: &mut Managers,
     ) -> Result<FieldSet, Failure> {
-        self.reconcile(managers)?;
-        self.take_over(live, new, managers, None, OnConflict::Force)
+        let versions = self.reconcile(live, managers)?;
+        let changes = self.changes(live, new, &versions)?;
+        Updater::take_over(changes, managers, None, OnConflict::Force)
     }
 
     /// Applies an object: makes its applier manage what it mentions, and returns what comes of it,
@@ -98,7 +99,9 @@ impl<'a> Updater<'a> {
         managers: &mut Managers,
         (id, on_conflict): (&ManagerId, OnConflict),
     ) -> Result<Option<Value>, Failure> {
-        self.reconcile(managers)?;
+        // Its time outlives an entry of a version that is gone.
+        let time = managers.get(id).and_then(|manager| manager.time);
+        let versions = self.reconcile(live, managers)?;
         let mut new = merge(live, applied, &self.shape);
         let mut fields = owned_fields(applied, &self.shape);
         self.reset_fields.apply(self.api_version, &mut fields);
@@ -111,59 +114,78 @@ impl<'a> Updater<'a> {
             id: id.clone(),
             api_version: Str::new(self.api_version),
             fields,
-            time: last.as_ref().and_then(|last| last.time),
+            time,
         });
         if let Some(last) = last.filter(|_| !is_nothing_left) {
             new = self
                 .prune(new, managers, &last)
                 .map_err(|error| Failure::Other(format!("failed to prune fields: {error}")))?;
         }
-        self.take_over(live, &new, managers, Some(id), on_conflict)?;
+        let changes = self.changes(live, &new, &versions)?;
+        Updater::take_over(changes, managers, Some(id), on_conflict)?;
         Ok((!value_order::equal(live, &new)).then_some(new))
     }
 
     /// Brings all sets in line with their schemas, and drops those of versions not served.
-    fn reconcile(&self, managers: &mut Managers) -> Result<(), Failure> {
-        let mut failure = None;
-        managers.list.retain_mut(|manager| match self.shape_in(&manager.api_version) {
-            Ok(Some(shape)) => {
-                reconcile(&mut manager.fields, &shape);
-                true
+    fn reconcile(
+        &self,
+        live: &Value,
+        managers: &mut Managers,
+    ) -> Result<LiveVersions<'a>, Failure> {
+        let mut versions = LiveVersions { list: Vec::new() };
+        let mut gone = Vec::new();
+        for manager in &mut managers.list {
+            let version = &manager.api_version;
+            if version == self.api_version {
+                reconcile(&mut manager.fields, &self.shape);
+                continue;
             }
-            Ok(None) => false,
-            Err(error) => {
-                failure.get_or_insert(error);
-                true
+            if versions.get(version).is_none() && !gone.contains(version) {
+                match self.convert_value(live, version).map_err(Failure::Other)? {
+                    Some((live, shape)) => versions.list.push((version.clone(), live, shape)),
+                    None => gone.push(version.clone()),
+                }
             }
-        });
-        failure.map_or(Ok(()), |error| Err(Failure::Other(error)))
+            if let Some((_, shape)) = versions.get(version) {
+                reconcile(&mut manager.fields, shape);
+            }
+        }
+        managers.list.retain(|manager| !gone.contains(&manager.api_version));
+        Ok(versions)
     }
 
-    /// Takes what changed from all managers but one; returns what was written.
-    fn take_over(
+    /// What changed, in the version of the write and in those of all managers.
+    fn changes(
         &self,
         live: &Value,
         new: &Value,
+        versions: &LiveVersions<'a>,
+    ) -> Result<Vec<Changes>, Failure> {
+        let mut changes = vec![self.changed_fields(live, new, self.api_version, &self.shape)];
+        for (version, live, shape) in &versions.list {
+            let new = self.convert_value(new, version).map_err(|error| {
+                Failure::Other(format!("failed to convert new object: {error}"))
+            })?;
+            if let Some((new, _)) = new {
+                changes.push(self.changed_fields(live, &new, version, shape));
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Takes what changed from all managers but one; returns what was written. The first of the
+    /// changes are those in the version of the write.
+    fn take_over(
+        mut changes: Vec<Changes>,
         managers: &mut Managers,
         except: Option<&ManagerId>,
         on_conflict: OnConflict,
     ) -> Result<FieldSet, Failure> {
-        let mut known = vec![Changes {
-            version: Str::new(self.api_version),
-            fields: Some(self.changed_fields(live, new, self.api_version, &self.shape)),
-        }];
         let mut conflicts = Vec::new();
-        let mut forgotten = Vec::new();
         for manager in managers.list.iter_mut().filter(|manager| Some(&manager.id) != except) {
-            let at = match known.iter().position(|known| known.version == manager.api_version) {
-                Some(at) => at,
-                None => {
-                    known.push(self.changes_in(live, new, &manager.api_version)?);
-                    known.len() - 1
-                }
-            };
-            let Some(changed) = &known[at].fields else {
-                forgotten.push(manager.id.clone());
+            let Some(changed) =
+                changes.iter().find(|changes| changes.version == manager.api_version)
+            else {
                 continue;
             };
             if on_conflict == OnConflict::Fail {
@@ -178,24 +200,8 @@ impl<'a> Updater<'a> {
         if let Some(conflicts) = Conflicts::of(conflicts) {
             return Err(Failure::Conflicts(conflicts));
         }
-        managers.list.retain(|manager| !forgotten.contains(&manager.id));
         managers.drop_idle();
-        Ok(known.swap_remove(0).fields.map(|changed| changed.written).unwrap_or_default())
-    }
-
-    fn changes_in(&self, live: &Value, new: &Value, version: &Str) -> Result<Changes, Failure> {
-        let convert = |which: &str, value: &Value| {
-            self.convert_value(value, version).map_err(|error| {
-                Failure::Other(format!("failed to convert {which} object: {error}"))
-            })
-        };
-        let fields = match (convert("old", live)?, convert("new", new)?) {
-            (Some((live, shape)), Some((new, _))) => {
-                Some(self.changed_fields(&live, &new, version, &shape))
-            }
-            _ => None,
-        };
-        Ok(Changes { version: version.clone(), fields })
+        Ok(changes.swap_remove(0).written)
     }
 
     fn changed_fields(
@@ -204,12 +210,12 @@ impl<'a> Updater<'a> {
         new: &Value,
         version: &str,
         shape: &Shape<'_>,
-    ) -> ChangedFields {
+    ) -> Changes {
         let Comparison { mut removed, modified, added } = compare(live, new, shape);
         let mut written = modified.union(added);
         self.reset_fields.apply(version, &mut removed);
         self.reset_fields.apply(version, &mut written);
-        ChangedFields { removed, written }
+        Changes { version: Str::new(version), removed, written }
     }
 
     /// Removes what the applier mentioned last time, does not mention now, and nobody else
@@ -261,8 +267,11 @@ impl<'a> Updater<'a> {
             }
         }
         // First the version that the objects are in: others may need what it adds back in order
-        // to convert at all.
-        by_version.sort_by_key(|(version, _)| **version != merged.version);
+        // to convert at all. Then that of the applier, who manages the way to its fields too;
+        // upstream takes the others in any order, and then now and then loses what is below.
+        by_version.sort_by_key(|(version, _)| {
+            (**version != merged.version, *version != self.api_version)
+        });
         let (mut merged, mut pruned) = (merged.clone(), pruned);
         for (version, managed) in by_version {
             let convert = |which: &str, object: &Versioned<'a>| {
@@ -330,6 +339,13 @@ impl<'a> Updater<'a> {
             return Err(format!("unexpected GroupVersion string: {version}"));
         }
         Ok(self.versions.typing(version).map(|typing| typing.shape()))
+    }
+}
+
+impl<'a> LiveVersions<'a> {
+    fn get(&self, version: &str) -> Option<(&Value, &Shape<'a>)> {
+        let found = self.list.iter().find(|(known, _, _)| known == version);
+        found.map(|(_, live, shape)| (live, shape))
     }
 }
 

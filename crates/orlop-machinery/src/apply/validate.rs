@@ -9,7 +9,9 @@
 use std::fmt;
 
 use super::field_path::PathElement;
-use super::typing::{Choice, Scalar, Shape, item_element};
+use super::items::{check_item, item_element};
+use super::typing::{Choice, Scalar, Shape};
+use super::value_order::with_floats;
 use super::value_text;
 use crate::value::{Map, Value};
 
@@ -118,50 +120,44 @@ impl Walk {
     }
 
     fn map(&mut self, map: &Map, shape: &Shape<'_>, depth: usize) {
+        let mut cursor = shape.cursor();
         for (key, value) in map.iter() {
             let before = self.misfits.len();
-            let Some(field) = shape.at(key) else {
-                self.add("field not declared in schema");
-                self.prefix(before, || PathElement::field(key).to_string());
-                return;
-            };
-            self.value(value, &field, depth + 1);
+            let place = cursor.at(key);
+            match place {
+                Some(place) => self.value(value, &place.shape, depth + 1),
+                None => self.add("field not declared in schema"),
+            }
             self.prefix(before, || PathElement::field(key).to_string());
+            if place.is_none() {
+                return;
+            }
         }
     }
 
     fn list(&mut self, items: &[Value], shape: &Shape<'_>, depth: usize) {
         let item_shape = shape.item();
-        if shape.is_list_atomic() {
-            for (at, item) in items.iter().enumerate() {
-                let before = self.misfits.len();
-                self.value(item, &item_shape, depth + 1);
-                self.prefix(before, || format!("[{at}]"));
-            }
-            return;
-        }
-        let mut elements = Vec::with_capacity(items.len());
-        let mut stop = None;
-        for (at, item) in items.iter().enumerate() {
-            match item_element(shape, item) {
-                Ok(element) => elements.push(element),
-                Err(message) => {
-                    stop = Some(format!("element {at}: {message}"));
-                    break;
-                }
-            }
-        }
-        let repeated = match self.duplicates {
-            Duplicates::Allowed => Vec::new(),
-            Duplicates::Refused => find_repeated(&elements),
+        let is_atomic = shape.is_list_atomic();
+        // Those from the first on that nothing identifies are not looked at.
+        let (items, stop) = match is_atomic {
+            true => (items, None),
+            false => identified(items, shape),
         };
-        for (at, (element, item)) in elements.iter().zip(items).enumerate() {
+        let repeated = match self.duplicates {
+            Duplicates::Refused if !is_atomic => find_repeated(items, shape),
+            _ => Vec::new(),
+        };
+        let element = |at: usize| match is_atomic {
+            true => format!("[{at}]"),
+            false => as_applied(&items[at], shape),
+        };
+        for (at, item) in items.iter().enumerate() {
             if repeated.binary_search(&at).is_ok() {
-                self.add(format!("duplicate entries for key {element}"));
+                self.add(format!("duplicate entries for key {}", element(at)));
             }
             let before = self.misfits.len();
             self.value(item, &item_shape, depth + 1);
-            self.prefix(before, || element.to_string());
+            self.prefix(before, || element(at));
         }
         if let Some(message) = stop {
             self.add(message);
@@ -179,14 +175,63 @@ impl Walk {
     }
 }
 
-/// The places of elements that were there before, ascending.
-fn find_repeated(elements: &[PathElement]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..elements.len()).collect();
-    // Stable, so that the first of several comes first.
-    order.sort_by(|a, b| elements[*a].cmp(&elements[*b]));
-    let is_repeated = |pair: &&[usize]| elements[pair[0]] == elements[pair[1]];
+/// The items before the first one that nothing identifies, and what to say about that one.
+fn identified<'a>(items: &'a [Value], shape: &Shape<'_>) -> (&'a [Value], Option<String>) {
+    for (at, item) in items.iter().enumerate() {
+        if let Err(message) = check_item(shape, item) {
+            return (&items[..at], Some(format!("element {at}: {message}")));
+        }
+    }
+    (items, None)
+}
+
+/// What identifies an item of an applied object: in decoded YAML every number is a float.
+fn as_applied(item: &Value, shape: &Shape<'_>) -> String {
+    match item_element(shape, item) {
+        Ok(PathElement::Key(key)) => {
+            let with_floats = |(name, value)| (name, with_floats(value));
+            PathElement::Key(key.into_iter().map(with_floats).collect()).to_string()
+        }
+        Ok(PathElement::Value(value)) => PathElement::Value(with_floats(value)).to_string(),
+        Ok(other) => other.to_string(),
+        Err(_) => String::new(),
+    }
+}
+
+/// The places of items whose element was there before, ascending.
+fn find_repeated(items: &[Value], shape: &Shape<'_>) -> Vec<usize> {
+    let mut elements: Vec<(PathElement, usize)> = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        if let Ok(element) = item_element(shape, item) {
+            elements.push((element, at));
+        }
+    }
+    elements.sort();
+    let is_repeated = |pair: &&[(PathElement, usize)]| pair[0].0 == pair[1].0;
     let mut repeated: Vec<usize> =
-        order.windows(2).filter(is_repeated).map(|pair| pair[1]).collect();
+        elements.windows(2).filter(is_repeated).map(|pair| pair[1].1).collect();
     repeated.sort_unstable();
     repeated
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::super::typing::Typing;
+    use super::*;
+
+    #[test]
+    fn nesting_is_bounded() {
+        let deep = |depth: usize| {
+            let mut value = Value::Null;
+            for _ in 0..depth {
+                value = Value::from([("a", value)]);
+            }
+            value
+        };
+        let shape = Typing::Deduced.shape();
+        assert!(validate(&deep(DEPTH_MAX), &shape, Duplicates::Refused).is_ok());
+        let misfits = validate(&deep(DEPTH_MAX + 2), &shape, Duplicates::Refused).unwrap_err();
+        assert!(misfits.to_string().ends_with(".a: exceeded max depth"));
+    }
 }

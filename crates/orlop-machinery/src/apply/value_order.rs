@@ -57,6 +57,23 @@ pub(crate) fn compare_maps(left: &Map, right: &Map) -> Ordering {
     left.len().cmp(&right.len())
 }
 
+/// Numbers as a decoder of JSON or YAML without types gives them: as floats. Messages show them
+/// differently. Whole numbers that a float cannot hold stay as they are.
+pub(crate) fn with_floats(value: Value) -> Value {
+    const EXACT_MAX: i64 = 1 << 53;
+    match value {
+        #[allow(clippy::cast_precision_loss, reason = "it is exact up to there")]
+        Value::Int(number) if (-EXACT_MAX..=EXACT_MAX).contains(&number) => {
+            Value::Float(number as f64)
+        }
+        Value::List(items) => Value::List(items.into_iter().map(with_floats).collect()),
+        Value::Map(map) => {
+            Value::Map(map.into_iter().map(|(key, value)| (key, with_floats(value))).collect())
+        }
+        other => other,
+    }
+}
+
 fn rank(value: &Value) -> u8 {
     match value {
         Value::Int(_) | Value::Float(_) => 0,

@@ -1,8 +1,9 @@
 //! Values as Go's `fmt` prints them, for messages that show a value of the wrong type.
 //!
-//! The applied object reaches upstream's checks as decoded YAML, where every number is a float:
-//! numbers print as Go's `float64` does. Message text after `structured-merge-diff/typed`
-//! (`validate.go`, `helpers.go`), whose values print as pointers to a struct.
+//! What is applied reaches upstream's checks as decoded YAML, where every number is a float: in
+//! what is shown of it, numbers print as Go's `float64` does. Message text after
+//! `structured-merge-diff/typed` (`validate.go`, `helpers.go`), whose values print as pointers to a
+//! struct.
 
 use std::fmt::Write;
 
@@ -37,10 +38,11 @@ pub(super) fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// A value in a path element: text in quotes, everything else plain.
+/// A value in a path element: text in quotes, everything else plain. Whole numbers stay whole.
 pub(super) fn write_in_path(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
+        Value::Int(number) => write!(out, "{number}").expect("a string grows"),
         Value::String(text) => out.push_str(&quote(text)),
         Value::List(items) => {
             out.push('[');
@@ -168,9 +170,9 @@ mod tests {
         check("1.5", "1.5", "1.5");
         check(r#"[1,"a",null]"#, "[1 a <nil>]", r#"[]interface {}{1, "a", interface {}(nil)}"#);
         check(
-            r#"{"b":{"c":[]},"a":false}"#,
-            "map[a:false b:map[c:[]]]",
-            r#"map[string]interface {}{"a":false, "b":map[string]interface {}{"c":[]interface {}{}}}"#,
+            r#"{"b":{"c":[]},"a":1}"#,
+            "map[a:1 b:map[c:[]]]",
+            r#"map[string]interface {}{"a":1, "b":map[string]interface {}{"c":[]interface {}{}}}"#,
         );
     }
 }

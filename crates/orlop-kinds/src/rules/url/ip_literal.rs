@@ -183,14 +183,10 @@ mod tests {
         check("1::2::3", r#"multiple :: in address (at ":3")"#);
         check("1:2:3:4:5:6:7:8:9", r#"trailing garbage after address (at "9")"#);
         check("1:2:3:4::5:6:7:8", "the :: must expand to at least one field of zeros");
-        check(
-            "1:1.2.3.4",
-            "embedded IPv4 address must replace the final 2 fields of the address (at \"1.2.3.4\")",
-        );
-        check(
-            "::1:2:3:4:5:6:7:1.2.3.4",
-            "too many hex fields to fit an embedded IPv4 at the end of the address (at \"1.2.3.4\")",
-        );
+        let place = "embedded IPv4 address must replace the final 2 fields of the address";
+        check("1:1.2.3.4", &format!(r#"{place} (at "1.2.3.4")"#));
+        let room = "too many hex fields to fit an embedded IPv4 at the end of the address";
+        check("::1:2:3:4:5:6:7:1.2.3.4", &format!(r#"{room} (at "1.2.3.4")"#));
         check("::1.2.3", "IPv4 address too short");
     }
 }

@@ -20,9 +20,13 @@ pub(super) fn warn_about_containers(
     warnings: &mut Vec<String>,
 ) {
     let of_pod = spec.value().path(&["securityContext", "appArmorProfile"]);
+    let is_windows = spec.value().path(&["os", "name"]).str() == "windows";
     for_each_container(spec, |container| {
-        warn_about_annotations(container, annotations, warnings);
-        warn_about_app_armor(container, annotations, (of_pod, is_template), warnings);
+        warn_about_seccomp(container, annotations, warnings);
+        // In a pod for Windows the annotation is passed over altogether.
+        if is_template || !is_windows {
+            warn_about_app_armor(container, annotations, (of_pod, is_template), warnings);
+        }
         for name in ["memory", "ephemeral-storage"] {
             for list in ["limits", "requests"] {
                 let resources = container.at("resources");
@@ -50,11 +54,7 @@ pub(super) fn warn_about_seccomp_annotation(annotation: &Node<'_>, warnings: &mu
     push(annotation, message, warnings);
 }
 
-fn warn_about_annotations(
-    container: &Node<'_>,
-    annotations: &Node<'_>,
-    warnings: &mut Vec<String>,
-) {
+fn warn_about_seccomp(container: &Node<'_>, annotations: &Node<'_>, warnings: &mut Vec<String>) {
     let name = container.at("name");
     let key = annotations::seccomp_key(Some(name.str()));
     let profile = container.value().path(&["securityContext", "seccompProfile"]);
