@@ -14,6 +14,7 @@ use crate::schema;
 /// Every group's kinds.
 static GROUPS: &[&[&dyn Kind]] = &[
     crate::core::KINDS,
+    crate::apiextensions::KINDS,
     crate::admissionregistration::KINDS,
     crate::apiregistration::KINDS,
     crate::apps::KINDS,

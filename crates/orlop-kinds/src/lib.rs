@@ -10,6 +10,7 @@ mod kinds;
 pub mod catalog;
 pub mod schema;
 
+mod apiextensions;
 mod admissionregistration;
 mod apiregistration;
 mod apps;

@@ -1,0 +1,6 @@
+//! Kinds of objects that users add: `apiextensions.k8s.io/v1`.
+
+kinds![custom_resource_definition];
+
+const GROUP_VERSION: (&str, &str) = ("apiextensions.k8s.io", "v1");
+const PACKAGE: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";

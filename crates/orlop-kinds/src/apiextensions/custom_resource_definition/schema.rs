@@ -1,0 +1,140 @@
+//! The schema of a version, or of all.
+//!
+//! After `validateCustomResourceDefinitionValidation` and the parts of
+//! `validateCustomResourceDefinitionSpec` about schemas. Defaults would be validated by their
+//! schemas in [`validate_validation`], after a schema was found to be structural; that is not
+//! there yet.
+
+use orlop_machinery::Value;
+use orlop_machinery::field::{At, Errors};
+use orlop_machinery::node::Node;
+
+use super::open_api_schema::{Surroundings, validate_open_api_schema};
+use super::options::Options;
+use super::schema_tree::walk;
+use super::structural::{conversion_error, validate_structural};
+
+/// The only fields at the root of a schema whose kind has a status: the name in JSON, and in Go,
+/// as errors list them.
+const ROOT_FIELDS: [(&str, &str); 22] = [
+    ("description", "Description"),
+    ("type", "Type"),
+    ("format", "Format"),
+    ("title", "Title"),
+    ("maximum", "Maximum"),
+    ("exclusiveMaximum", "ExclusiveMaximum"),
+    ("minimum", "Minimum"),
+    ("exclusiveMinimum", "ExclusiveMinimum"),
+    ("maxLength", "MaxLength"),
+    ("minLength", "MinLength"),
+    ("pattern", "Pattern"),
+    ("maxItems", "MaxItems"),
+    ("minItems", "MinItems"),
+    ("uniqueItems", "UniqueItems"),
+    ("multipleOf", "MultipleOf"),
+    ("required", "Required"),
+    ("items", "Items"),
+    ("properties", "Properties"),
+    ("externalDocs", "ExternalDocs"),
+    ("example", "Example"),
+    ("x-kubernetes-preserve-unknown-fields", "XPreserveUnknownFields"),
+    ("x-kubernetes-validations", "XValidations"),
+];
+
+/// Reports schemas that are missing; the options with what these schemas make necessary.
+pub(super) fn validate_presence(
+    spec: &Node<'_>,
+    options: &Options,
+    errors: &mut Errors,
+) -> Options {
+    let mut options = options.clone();
+    let keeps = spec.at("preserveUnknownFields");
+    let versions = spec.at("versions");
+    for version in versions.items() {
+        let schema = version.at("schema");
+        let schema = schema.at("openAPIV3Schema");
+        if schema.is_set() {
+            continue;
+        }
+        if !options.allows_missing_schema {
+            errors.required(&schema, "");
+        } else if !keeps.bool() && version.at("served").bool() {
+            errors.required(&schema, "because otherwise all fields are pruned");
+        }
+    }
+    let schemas =
+        versions.list().iter().map(|version| version.path(&["schema", "openAPIV3Schema"]));
+    let (mut has_defaults, mut has_extensions) = (false, false);
+    for schema in schemas.flat_map(walk) {
+        has_defaults |= !schema.at("default").is_null();
+        has_extensions |= has_extension(schema);
+    }
+    if has_defaults && keeps.bool() {
+        errors.invalid(&keeps, "must be false in order to use defaults in the schema");
+    }
+    if !keeps.bool() || has_defaults || has_extensions {
+        options.allows_non_structural = false;
+    }
+    options
+}
+
+fn has_extension(schema: &Value) -> bool {
+    schema.at("x-kubernetes-embedded-resource").bool()
+        || !schema.at("x-kubernetes-preserve-unknown-fields").is_null()
+        || schema.at("x-kubernetes-int-or-string").bool()
+        || !schema.at("x-kubernetes-list-map-keys").is_empty()
+        || !schema.at("x-kubernetes-list-type").is_null()
+        || !schema.at("x-kubernetes-validations").is_empty()
+}
+
+/// Reports all that is wrong with a schema.
+pub(super) fn validate_validation(
+    validation: &Node<'_>,
+    has_status: bool,
+    options: &Options,
+    errors: &mut Errors,
+) {
+    let schema = validation.at("openAPIV3Schema");
+    if !schema.is_set() {
+        return;
+    }
+    let mut found = Errors::new();
+    if has_status {
+        validate_root_fields(&schema, &mut found);
+    }
+    if schema.at("nullable").bool() {
+        found.forbidden(&schema.at("nullable"), "nullable cannot be true at the root");
+    }
+    let unconverted = conversion_error(schema.value());
+    if !options.allows_non_structural && unconverted.is_none() {
+        validate_structural(&schema, &mut found);
+    }
+    let surroundings = Surroundings::of_root(unconverted.is_none());
+    validate_open_api_schema(&schema, &surroundings, options, &mut found);
+    if let Some(wrong) = unconverted.filter(|_| !options.allows_non_structural && found.is_empty())
+    {
+        found.invalid_value(&schema, "", wrong);
+    }
+    errors.extend(found);
+}
+
+/// What stands beside the schema of the status would be lost when that is taken out.
+fn validate_root_fields(schema: &Node<'_>, errors: &mut Errors) {
+    let is_allowed = |field: &str| ROOT_FIELDS.iter().any(|(name, _)| *name == field);
+    let ty = schema.at("type");
+    // Upstream looks at these before the type, and stops at the first one.
+    let is_early = ["id", "$schema", "$ref"].iter().any(|field| schema.at(field).is_set());
+    if !is_early && !ty.is_empty() && ty.str() != "object" {
+        let detail = "only \"object\" is allowed as the type at the root of the schema if the \
+                      status subresource is enabled";
+        errors.invalid(&ty, detail);
+    } else if !schema.map().keys().all(is_allowed) {
+        let names: Vec<&str> = ROOT_FIELDS.iter().map(|(_, name)| *name).collect();
+        let detail = format!(
+            "only [{}] fields are allowed at the root of the schema if the status subresource is \
+             enabled",
+            names.join(" ")
+        );
+        errors.invalid_value(schema.path(), schema.value().clone(), detail);
+    }
+}
