@@ -139,7 +139,7 @@ impl Reader<'_> {
         match (ty, self.scanner.peek_word()) {
             (Type::Struct(id), _) => self.structure(*id, into, trail),
             (Type::StructOr(id, alternative), first) => {
-                self.struct_or(*id, *alternative, first, into, trail)
+                self.struct_or((*id, *alternative), first, into, trail)
             }
             (_, Some(b'n')) => self.null(ty, into, trail),
             (Type::List(list), Some(b'[')) => self.list(list, into, trail),
@@ -214,8 +214,7 @@ impl Reader<'_> {
     /// As the decoder does it with values.
     fn struct_or(
         &mut self,
-        id: StructId,
-        alternative: Alternative,
+        (id, alternative): (StructId, Alternative),
         first: Option<u8>,
         into: &mut Value,
         trail: &Trail<'_>,

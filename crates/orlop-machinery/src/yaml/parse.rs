@@ -97,7 +97,7 @@ fn read_text(text: &[u8]) -> Result<&str, YamlError> {
         '\u{feff}' | '\u{fffe}' | '\u{ffff}' => false,
         c => !c.is_control(),
     };
-    if text.bytes().any(|byte| byte < b' ' || byte >= 0x7f) && !text.chars().all(is_allowed) {
+    if text.bytes().any(|byte| !(b' '..0x7f).contains(&byte)) && !text.chars().all(is_allowed) {
         return refuse("control characters are not allowed");
     }
     Ok(text)
