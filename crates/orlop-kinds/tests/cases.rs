@@ -31,6 +31,7 @@
 //!
 //! Metadata is checked by the generic rules, as the server does it.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "which files to run is read from the environment")]
 
 #[path = "cases/runner.rs"]
 mod runner;

@@ -15,9 +15,12 @@
 
 mod document;
 mod leaf;
+#[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests;
 mod trail;
-
-use std::cmp::Ordering;
 
 pub(crate) use document::read;
 
@@ -25,9 +28,9 @@ use crate::bytes::BytesError;
 use crate::duration::DurationError;
 use crate::json::{DEPTH_MAX, Findings};
 use crate::quantity::QuantityError;
-use crate::schema::{Alternative, Field, List, Omit, Schema, StructId, Type};
+use crate::schema::{Alternative, Cursor, Field, List, Omit, Schema, StructId, Type};
 use crate::time::TimeError;
-use crate::value::{Map, Str, Value, compare_keys};
+use crate::value::{Map, Str, Value};
 use leaf::{Fault, Mismatch};
 use trail::Trail;
 
@@ -122,6 +125,9 @@ impl Errors {
     }
 
     fn add(&mut self, schema: &Schema, fault: Fault, ty: &Type, trail: &Trail<'_>) {
+        if self.noted.is_some() && !fault.is_fatal() {
+            return;
+        }
         match fault {
             Fault::Fatal(error) => self.stop(error),
             Fault::Malformed(error) => self.note(error),
@@ -169,29 +175,25 @@ impl Decoder<'_> {
             return self.errors.stop(DecodeError::Depth);
         }
         let info = self.schema.get(id);
-        let mut fields = info.fields.as_slice();
+        let index = self.schema.indexes().get(id);
+        let mut cursor = Cursor::new(&info.fields, index);
+        let mut always = index.always.iter().peekable();
         let mut missing = Vec::new();
-        map.retain(|key, value| {
-            while let [field, rest @ ..] = fields {
-                match compare_keys(&field.name, key) {
-                    Ordering::Less => {
-                        missing.extend(Some(field).filter(|field| field.is_always_encoded()))
-                    }
-                    Ordering::Equal => {
-                        fields = rest;
-                        return self.field(id, field, value, trail);
-                    }
-                    Ordering::Greater => break,
+        map.retain(|key, value| match cursor.find(key) {
+            Some(at) => {
+                while let Some(&before) = always.next_if(|&&before| usize::from(before) <= at) {
+                    missing.extend(Some(before).filter(|&before| usize::from(before) < at));
                 }
-                fields = rest;
+                self.field(id, &info.fields[at], value, trail)
             }
-            if !info.keeps_unknown {
+            None if info.keeps_unknown => true,
+            None => {
                 self.unknown_field(key, trail);
+                false
             }
-            info.keeps_unknown
         });
-        missing.extend(fields.iter().filter(|field| field.is_always_encoded()));
-        for field in missing {
+        for &at in missing.iter().chain(always) {
+            let field = &info.fields[usize::from(at)];
             map.insert(field.name.clone(), self.zero(field, trail.depth));
         }
     }

@@ -4,11 +4,9 @@
 //! The object is in normal form: everything that is in it is written, and nothing else. Fields that
 //! the schema does not know come last in their struct.
 
-use std::cmp::Ordering;
-
 use crate::json;
-use crate::schema::{Field, Schema, StructId, Type};
-use crate::value::{Map, Str, Value, compare_keys};
+use crate::schema::{Cursor, Schema, StructId, Type};
+use crate::value::{Map, Str, Value};
 
 /// Structs with more fields than this need an allocation.
 const FIELDS_MAX: usize = 64;
@@ -44,13 +42,15 @@ fn write_struct(schema: &Schema, id: StructId, map: &Map, out: &mut Vec<u8>) {
             &mut many
         }
     };
-    let rest = match_fields(&info.fields, entries, places);
+    let index = schema.indexes().get(id);
+    let rest = match_fields(Cursor::new(&info.fields, index), entries, places);
     let mut writer = Writer { schema, out, is_first: true };
     writer.out.push(b'{');
     for &at in &info.order {
         let at = usize::from(at);
-        if let Some((key, value)) = entries.get(usize::from(places[at])) {
-            writer.key(key);
+        if let Some((_, value)) = entries.get(usize::from(places[at])) {
+            writer.comma();
+            writer.out.extend_from_slice(index.quoted(at));
             writer.value(&info.fields[at].ty, value);
         }
     }
@@ -64,21 +64,12 @@ fn write_struct(schema: &Schema, id: StructId, map: &Map, out: &mut Vec<u8>) {
 }
 
 /// Notes which entry each field is; returns how many entries are no fields.
-fn match_fields(fields: &[Field], entries: &[(Str, Value)], places: &mut [u16]) -> usize {
-    let mut next = 0;
+fn match_fields(mut cursor: Cursor<'_>, entries: &[(Str, Value)], places: &mut [u16]) -> usize {
     let mut rest = 0;
     for ((key, _), place) in entries.iter().zip(0..) {
-        let order = loop {
-            match fields.get(next).map(|field| compare_keys(&field.name, key)) {
-                Some(Ordering::Less) => next += 1,
-                order => break order,
-            }
-        };
-        if order == Some(Ordering::Equal) {
-            places[next] = place;
-            next += 1;
-        } else {
-            rest += 1;
+        match cursor.find(key) {
+            Some(at) => places[at] = place,
+            None => rest += 1,
         }
     }
     rest
@@ -91,10 +82,15 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn key(&mut self, key: &str) {
+    /// Comes before each entry but the first.
+    fn comma(&mut self) {
         if !std::mem::replace(&mut self.is_first, false) {
             self.out.push(b',');
         }
+    }
+
+    fn key(&mut self, key: &str) {
+        self.comma();
         json::write_string(key, self.out);
         self.out.push(b':');
     }
@@ -138,4 +134,57 @@ impl Writer<'_> {
 /// Whether there may be structs inside.
 fn has_structs(ty: &Type) -> bool {
     matches!(ty, Type::Struct(_) | Type::StructOr(..) | Type::List(_) | Type::Map(_))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+    use crate::decode::sample::{schema, thing};
+
+    #[track_caller]
+    fn check(object: &str, expect: &str) {
+        let object = json::parse(object.as_bytes()).unwrap();
+        let text = String::from_utf8(to_vec(schema(), thing(), &object)).unwrap();
+        assert_eq!(text, expect);
+    }
+
+    #[test]
+    fn fields_stand_in_the_order_of_declaration_and_keys_sorted() {
+        check(
+            r#"{"spec":{"items":[{"value":"1","name":"b"}],"size":1},"apiVersion":"v1","kind":"Thing",
+                "metadata":{"labels":{"b":"2","a":"1"},"name":"x"}}"#,
+            concat!(
+                r#"{"kind":"Thing","apiVersion":"v1","metadata":{"name":"x","labels":{"a":"1","b":"2"}},"#,
+                r#""spec":{"size":1,"items":[{"name":"b","value":"1"}]}}"#,
+            ),
+        );
+        check(
+            r#"{"spec":{"needs":{"a":["x"],"b":{"paused":true,"size":1}},"choices":[{"wait":"1s","size":2}],
+                "choice":false}}"#,
+            concat!(
+                r#"{"spec":{"choice":false,"choices":[{"size":2,"wait":"1s"}],"#,
+                r#""needs":{"a":["x"],"b":{"size":1,"paused":true}}}}"#,
+            ),
+        );
+    }
+
+    #[test]
+    fn everything_that_is_there_is_written() {
+        check(
+            r#"{"zz":1,"spec":null,"a<":{"b":1,"a":2},"kind":""}"#,
+            r#"{"kind":"","spec":null,"a\u003c":{"a":2,"b":1},"zz":1}"#,
+        );
+        check("{}", "{}");
+        check("[1]", "[1]");
+    }
+
+    #[test]
+    fn structs_may_have_very_many_fields() {
+        let fields: String = (0..200).rev().map(|at| format!(" f{at} int32 1\n")).collect();
+        let schema = crate::schema::parse(&[format!("package p\nS\n{fields}").leak()]).unwrap();
+        let object = json::parse(br#"{"f0":0,"f199":1,"f20":2,"g":3}"#).unwrap();
+        let text = to_vec(&schema, schema.find("p.S").unwrap(), &object);
+        assert_eq!(text, br#"{"f199":1,"f20":2,"f0":0,"g":3}"#);
+    }
 }

@@ -8,11 +8,13 @@
 //! The fields of embedded structs stand in the struct that embeds them, as in JSON; only their
 //! protobuf tags tell that they travel in a message of their own.
 
+mod index;
 mod parse;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+pub(crate) use index::{Cursor, Indexes};
 pub use parse::{ParseError, parse};
 
 use crate::protobuf::Messages;
@@ -25,6 +27,8 @@ pub struct Schema {
     by_name: HashMap<Str, StructId>,
     /// Made when the first message is written or read.
     messages: OnceLock<Messages>,
+    /// Made when the first one walks an object.
+    indexes: OnceLock<Indexes>,
 }
 
 /// A struct of a [`Schema`].
@@ -273,7 +277,13 @@ impl Schema {
         self.by_name.insert(new.name.clone(), id);
         self.structs.push(new);
         self.messages.take();
+        self.indexes.take();
         id
+    }
+
+    /// The tables for walking objects.
+    pub(crate) fn indexes(&self) -> &Indexes {
+        self.indexes.get_or_init(|| Indexes::new(self))
     }
 
     /// The protobuf messages of all structs.

@@ -181,3 +181,142 @@ pub fn read_yaml(
     let warnings = error.judge(validation)?;
     Ok(Read { object, warnings })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::sample::{schema, thing};
+    use crate::encode;
+
+    fn show(read: Result<Read, ReadError>) -> String {
+        match read {
+            Ok(read) => {
+                let mut lines = vec![json::to_string(read.object.at("spec"))];
+                lines.extend(read.warnings);
+                lines.join("\n")
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// What a lenient request gets, the first line being the spec, and what a strict one gets.
+    #[track_caller]
+    fn check(text: &str, lenient: &str, strict: &str) {
+        let read = |validation| read_json(schema(), thing(), text.as_bytes(), validation);
+        let zero =
+            r#""at":null,"items":null,"owner":null,"port":0,"raw":null,"size":0,"wait":"0s""#;
+        assert_eq!(show(read(FieldValidation::Warn)).replace(zero, "..."), lenient, "{text}");
+        assert_eq!(show(read(FieldValidation::Strict)).replace(zero, "..."), strict, "{text}");
+        let spec = lenient.lines().next().unwrap_or_default();
+        assert_eq!(show(read(FieldValidation::Ignore)).replace(zero, "..."), spec, "{text}");
+    }
+
+    #[test]
+    fn a_request_says_what_happens_to_unknown_fields() {
+        assert_eq!(FieldValidation::parse(""), Some(FieldValidation::Warn));
+        assert_eq!(FieldValidation::parse("Strict"), Some(FieldValidation::Strict));
+        assert_eq!(FieldValidation::parse("strict"), None);
+        check(r#"{"spec":{}}"#, "{...}", "{...}");
+        check(
+            r#"{"z":1,"spec":{"foo":[{"x":1,"x":2}]}}"#,
+            "{...}\nunknown field \"z\"\nunknown field \"spec.foo\"",
+            r#"strict decoding error: unknown field "z", unknown field "spec.foo""#,
+        );
+    }
+
+    #[test]
+    fn findings_come_in_the_order_of_the_text_and_once() {
+        check(
+            r#"{"spec":{"b":1,"b":2,"paused":true,"paused":false,"items":[{"name":"x","name":"y","u":1}],"a":1,
+                "limits":{"k":1,"k":2}},"metadata":{"labels":{"l\"":"1","l\"":"2"}}}"#,
+            concat!(
+                r#"{"at":null,"items":[{"name":"y","value":"0"}],"limits":{"k":"2"},"#,
+                r#""owner":null,"port":0,"raw":null,"size":0,"wait":"0s"}"#,
+                "\nunknown field \"spec.b\"\nduplicate field \"spec.paused\"",
+                "\nduplicate field \"spec.items[0].name\"\nunknown field \"spec.items[0].u\"",
+                "\nunknown field \"spec.a\"\nduplicate field \"spec.limits.k\"",
+                "\nduplicate field \"metadata.labels.l\\\"\"",
+            ),
+            concat!(
+                r#"strict decoding error: unknown field "spec.b", duplicate field "spec.paused", "#,
+                r#"duplicate field "spec.items[0].name", unknown field "spec.items[0].u", "#,
+                r#"unknown field "spec.a", duplicate field "spec.limits.k", "#,
+                r#"duplicate field "metadata.labels.l\"""#,
+            ),
+        );
+    }
+
+    #[test]
+    fn fields_that_stand_twice_are_read_into_each_other() {
+        let lenient = |text: &str, expect: &str| {
+            let read = read_json(schema(), thing(), text.as_bytes(), FieldValidation::Ignore);
+            let object = read.expect("it is fine").object;
+            let text = String::from_utf8(encode::to_vec(schema(), thing(), &object));
+            assert!(text.as_ref().is_ok_and(|text| text.contains(expect)), "{text:?}");
+        };
+        lenient(r#"{"spec":{"size":1},"spec":{"paused":true}}"#, r#"{"size":1,"paused":true,"#);
+        lenient(r#"{"spec":{"size":1,"size":null}}"#, r#""size":1"#);
+        lenient(r#"{"spec":{"replicas":1,"replicas":null}}"#, r#"{"size":0"#);
+        lenient(
+            r#"{"spec":{"items":[{"name":"a","value":1},{}],"items":[{"name":"b"}]}}"#,
+            r#""items":[{"name":"b","value":"1"}]"#,
+        );
+        lenient(r#"{"spec":{"limits":{"a":1},"limits":{"b":2}}}"#, r#""limits":{"a":"1","b":"2"}"#);
+        lenient(r#"{"spec":{"raw":{"a":1},"raw":{"b":2}}}"#, r#""raw":{"b":2}"#);
+    }
+
+    #[test]
+    fn numbers_are_what_was_written() {
+        check(
+            r#"{"spec":{"limits":{"a":1e3,"b":1E3}}}"#,
+            r#"{"at":null,"items":null,"limits":{"a":"1e3","b":"1E3"},"owner":null,"port":0,"raw":null,"size":0,"wait":"0s"}"#,
+            r#"{"at":null,"items":null,"limits":{"a":"1e3","b":"1E3"},"owner":null,"port":0,"raw":null,"size":0,"wait":"0s"}"#,
+        );
+        let wrong = |field: &str, number: &str, expect: &str| {
+            let text = format!(r#"{{"spec":{{"{field}":{number}}}}}"#);
+            let message = format!(
+                "json: cannot unmarshal number {number} into Go struct field Spec.spec.{field} of type {expect}"
+            );
+            check(&text, &message, &message);
+        };
+        wrong("size", "1.00", "int64");
+        wrong("size", "1e400", "int64");
+        wrong("ratio", "1e400", "float64");
+        check(
+            r#"{"foo":1e400}"#,
+            "{...}\nunknown field \"foo\"",
+            r#"strict decoding error: unknown field "foo""#,
+        );
+    }
+
+    #[test]
+    fn of_several_faults_the_first_one_in_the_text_counts() {
+        let text = r#"{"spec":{"size":"x","paused":5,"foo":1}}"#;
+        let message =
+            "json: cannot unmarshal string into Go struct field Spec.spec.size of type int64";
+        check(text, message, message);
+        let text = r#"{"spec":{"size":"x","wait":"y","at":"z"}}"#;
+        let message = r#"time: invalid duration "y""#;
+        check(text, message, message);
+        let message = "invalid character '}' looking for beginning of value";
+        check(r#"{"spec":}"#, message, message);
+    }
+
+    #[test]
+    fn yaml_complains_about_lines() {
+        let text = b"foo: 1\nspec:\n  size: 1e3\n  paused: yes\n  paused: no\nspec: {size: 1.0}\n";
+        let read = |validation| show(read_yaml(schema(), thing(), text, validation));
+        let warnings = read(FieldValidation::Warn);
+        assert_eq!(
+            warnings.split_once('\n').map(|(_, warnings)| warnings),
+            Some(
+                "line 5: key \"paused\" already set in map\nline 6: key \"spec\" already set in map\nunknown field \"foo\""
+            ),
+        );
+        assert!(warnings.contains(r#""size":1,"#), "{warnings}");
+        assert_eq!(
+            read(FieldValidation::Strict),
+            "strict decoding error: yaml: unmarshal errors:\n  line 5: key \"paused\" already set in map\n  line 6: key \"spec\" already set in map, unknown field \"foo\"",
+        );
+    }
+}

@@ -10,10 +10,12 @@
 //! mean, aliases and their bounds, merge keys and keys that stand twice are here.
 
 mod error;
+mod nodes;
 mod parse;
 mod print;
 mod resolve;
 mod timestamp;
+mod value;
 
 pub use error::YamlError;
 pub(crate) use error::{DUPLICATES_PREFIX, describe_duplicates};

@@ -39,7 +39,7 @@ impl Kind for ApiService {
 
     fn defaulters(&self) -> &'static [(&'static str, Defaulter)] {
         &[("io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference", |reference| {
-            reference.set_default("port", 443)
+            reference.set_default("port", 443);
         })]
     }
 

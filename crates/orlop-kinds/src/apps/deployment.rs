@@ -165,6 +165,7 @@ impl Rules for Deployment {
 impl Rules for DeploymentStatus {
     fn prepare_update(&self, _context: &Context<'_>, new: &mut Value, old: &Value) {
         status::keep(new, old, "spec");
+        number_annotation::keep(new, old, ROLLBACK);
         status::keep(new.entry("metadata"), old.at("metadata"), "labels");
     }
 

@@ -28,6 +28,14 @@ pub(super) fn remove(object: &mut Value, key: &str) {
     }
 }
 
+/// Puts the annotation back as it was: it belongs to the spec.
+pub(super) fn keep(new: &mut Value, old: &Value, key: &str) {
+    match read(old, key) {
+        Some(number) => write(new, key, number),
+        None => remove(new, key),
+    }
+}
+
 /// Whether the annotation is there and is no number.
 pub(super) fn is_malformed(object: &Value, key: &str) -> bool {
     let is_set = object.path(&["metadata", "annotations"]).get(key).is_some();

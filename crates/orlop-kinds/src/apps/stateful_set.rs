@@ -76,7 +76,8 @@ const MUTABLE: [&str; 7] = [
 ];
 const IMMUTABLE: &str = "updates to statefulset spec for fields other than 'replicas', 'ordinals', \
                          'template', 'updateStrategy', 'revisionHistoryLimit', \
-                         'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+                         'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are \
+                         forbidden";
 
 impl Kind for StatefulSet {
     fn resource(&self) -> Resource {

@@ -155,8 +155,8 @@ impl Rules for CronJob {
         if spec.at("schedule").str().contains("TZ") {
             // Upstream says `spec` twice.
             let warning = "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, \
-                           see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ \
-                           for more details";
+                           see https://kubernetes.io/docs/concepts/workloads/controllers/\
+                           cron-jobs/ for more details";
             warnings.push(warning.to_owned());
         }
     }

@@ -6,7 +6,9 @@
 
 use orlop_machinery::Value;
 use orlop_machinery::field::{Errors, Path};
-use orlop_machinery::kind::{Column, Context, Kind, Resource, Row, Rules, Selectable};
+use orlop_machinery::kind::{
+    Column, Context, GarbageCollection, Kind, Resource, Row, Rules, Selectable,
+};
 use orlop_machinery::names::{self, NameRule};
 use orlop_machinery::node::Node;
 use orlop_machinery::value::Str;
@@ -45,6 +47,10 @@ impl Kind for Event {
 
     fn allows_create_on_update(&self) -> bool {
         true
+    }
+
+    fn garbage_collection(&self) -> GarbageCollection {
+        GarbageCollection::Unsupported
     }
 
     fn selectable_fields(&self) -> &'static [Selectable] {

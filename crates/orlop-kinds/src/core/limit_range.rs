@@ -124,7 +124,8 @@ fn validate_amounts(limit: &Node<'_>, name: &str, errors: &mut Errors) {
     let is_pod = limit.at("type").str() == "Pod";
     let amount = |field: &'static str| -> Option<Quantity> {
         let found = limit.value().at(field).at(name);
-        let is_there = !found.is_null() && !(is_pod && field.starts_with("default"));
+        let is_ignored = is_pod && field.starts_with("default");
+        let is_there = !found.is_null() && !is_ignored;
         is_there.then(|| quantity(found))
     };
     let (min, max) = (amount("min"), amount("max"));

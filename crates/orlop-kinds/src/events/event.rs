@@ -4,7 +4,9 @@
 //! fields as core/v1 does, because upstream checks that form.
 
 use orlop_machinery::field::{Errors, Path};
-use orlop_machinery::kind::{Column, Context, Kind, Resource, Row, Rules, Selectable};
+use orlop_machinery::kind::{
+    Column, Context, GarbageCollection, Kind, Resource, Row, Rules, Selectable,
+};
 use orlop_machinery::meta;
 use orlop_machinery::node::Node;
 use orlop_machinery::value::Str;
@@ -54,6 +56,10 @@ impl Kind for Event {
 
     fn allows_create_on_update(&self) -> bool {
         true
+    }
+
+    fn garbage_collection(&self) -> GarbageCollection {
+        GarbageCollection::Unsupported
     }
 
     fn selectable_fields(&self) -> &'static [Selectable] {

@@ -274,12 +274,20 @@ mod tests {
         check(
             &pod(READY),
             &[budget("a", "", r#"{"observedGeneration": 2, "disruptionsAllowed": 2}"#)],
-            r#"{"disruptedPods":{"p":"2026-01-01T00:00:00Z"},"disruptionsAllowed":1,"observedGeneration":2}"#,
+            concat!(
+                r#"{"disruptedPods":{"p":"2026-01-01T00:00:00Z"},"disruptionsAllowed":1,"#,
+                r#""observedGeneration":2}"#
+            ),
         );
         check(
             &pod(READY),
             &[budget("a", "", r#"{"observedGeneration": 2, "disruptionsAllowed": 1}"#)],
-            r#"{"conditions":[{"lastTransitionTime":"2026-01-01T00:00:00Z","message":"","observedGeneration":2,"reason":"InsufficientPods","status":"False","type":"DisruptionAllowed"}],"disruptedPods":{"p":"2026-01-01T00:00:00Z"},"disruptionsAllowed":0,"observedGeneration":2}"#,
+            concat!(
+                r#"{"conditions":[{"lastTransitionTime":"2026-01-01T00:00:00Z","message":"","#,
+                r#""observedGeneration":2,"reason":"InsufficientPods","status":"False","#,
+                r#""type":"DisruptionAllowed"}],"disruptedPods":{"p":"2026-01-01T00:00:00Z"},"#,
+                r#""disruptionsAllowed":0,"observedGeneration":2}"#
+            ),
         );
     }
 
@@ -318,7 +326,8 @@ mod tests {
         );
         refuses(
             r#"{"observedGeneration": 2, "disruptionsAllowed": -1}"#,
-            "403 poddisruptionbudget.policy \"b\" is forbidden: pdb disruptions allowed is negative",
+            "403 poddisruptionbudget.policy \"b\" is forbidden: pdb disruptions allowed is \
+             negative",
         );
     }
 

@@ -61,7 +61,7 @@ mod tests {
     use orlop_machinery::json;
 
     use super::*;
-    use crate::schema;
+    use crate::{catalog, schema};
 
     fn check(text: &str, expect: &str) {
         let scale = json::parse(text.as_bytes()).unwrap();
@@ -81,6 +81,35 @@ mod tests {
             "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
         );
         check(r#"{"metadata": {"name": "a"}}"#, "metadata.namespace: Required value");
+    }
+
+    #[test]
+    fn kinds_with_a_scale_say_where_it_is() {
+        let mut seen = Vec::new();
+        for entry in catalog().iter() {
+            let has_scale = entry.resource.subresources.iter().any(|known| known.name == "scale");
+            assert_eq!(has_scale, entry.kind.scale_paths().is_some(), "{}", entry.resource.kind);
+            if has_scale {
+                seen.push(entry.resource.kind.as_str());
+            }
+        }
+        seen.sort_unstable();
+        let expect = ["Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"];
+        assert_eq!(seen, expect);
+    }
+
+    #[test]
+    fn the_scale_of_a_kind_has_its_selector_as_text() {
+        let check = |api_version: &str, kind: &str, selector: &str| {
+            let text = format!(r#"{{"spec": {{"replicas": 2, "selector": {selector}}}}}"#);
+            let object = json::parse(text.as_bytes()).unwrap();
+            let entry = catalog().find_kind(api_version, kind).unwrap();
+            let scale = entry.kind.scale_paths().unwrap().read(&object).unwrap();
+            assert_eq!(scale.path(&["spec", "replicas"]).int(), 2);
+            assert_eq!(scale.path(&["status", "selector"]).str(), "a=b");
+        };
+        check("apps/v1", "Deployment", r#"{"matchLabels": {"a": "b"}}"#);
+        check("v1", "ReplicationController", r#"{"a": "b"}"#);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::{DecodeError, Errors};
 use crate::json::{self, Failure, Findings, Scanner};
 use crate::schema::{Alternative, Field, Identity, List, Schema, StructId, Type};
 use crate::text::quote;
-use crate::value::{Str, Value};
+use crate::value::{Map, Str, Value};
 
 /// What a text says.
 pub(crate) struct Document {
@@ -45,6 +45,14 @@ pub(crate) fn read(
     Ok(reader.errors.result().map(|()| Document { value, findings }))
 }
 
+/// A field while its struct is read.
+#[derive(Default)]
+struct Place {
+    value: Value,
+    /// Whether the text has it already.
+    is_seen: bool,
+}
+
 struct Reader<'a> {
     schema: &'a Schema,
     scanner: Scanner<'a>,
@@ -67,22 +75,27 @@ impl Reader<'_> {
             _ => return self.mismatch(&Type::Struct(id), trail),
         }
         let info = self.schema.get(id);
-        let mut seen = vec![false; info.fields.len()];
+        let mut places: Vec<Place> = info.fields.iter().map(|_| Place::default()).collect();
+        let mut others = Vec::new();
+        for (key, value) in std::mem::take(into.make_map()) {
+            match info.field_position(&key) {
+                Some(at) => places[at].value = value,
+                None => others.push((key, value)),
+            }
+        }
         let mut goes_on = !self.scanner.take(b'}');
         while goes_on {
             let key = self.scanner.key()?;
             match info.field_position(&key) {
                 Some(at) => {
-                    if std::mem::replace(&mut seen[at], true) {
+                    if std::mem::replace(&mut places[at].is_seen, true) {
                         self.find("duplicate", &key, trail);
                     }
-                    let mut value = into.entry(&key).take();
-                    self.field(id, &info.fields[at], &mut value, trail)?;
-                    into.set(&key, value);
+                    self.field(id, &info.fields[at], &mut places[at].value, trail)?;
                 }
                 None if info.keeps_unknown => {
                     let value = json::parse(self.scanner.skip_value()?)?;
-                    into.set(&key, value);
+                    others.push((Str::from(key), value));
                 }
                 None => {
                     self.find("unknown", &key, trail);
@@ -91,7 +104,9 @@ impl Reader<'_> {
             }
             goes_on = self.scanner.next_entry()?;
         }
-        into.make_map();
+        let fields = info.fields.iter().zip(places).filter(|(_, place)| !place.value.is_null());
+        others.extend(fields.map(|(field, place)| (field.name.clone(), place.value)));
+        *into = Value::Map(Map::from_unsorted(others));
         Ok(())
     }
 
@@ -124,7 +139,7 @@ impl Reader<'_> {
         match (ty, self.scanner.peek_word()) {
             (Type::Struct(id), _) => self.structure(*id, into, trail),
             (Type::StructOr(id, alternative), first) => {
-                self.struct_or(*id, *alternative, first, into, trail)
+                self.struct_or((*id, *alternative), first, into, trail)
             }
             (_, Some(b'n')) => self.null(ty, into, trail),
             (Type::List(list), Some(b'[')) => self.list(list, into, trail),
@@ -178,7 +193,7 @@ impl Reader<'_> {
 
     fn map(&mut self, ty: &Type, into: &mut Value, trail: &Trail<'_>) -> Result<(), Failure> {
         self.scanner.bump();
-        let entries = into.make_map();
+        let mut entries: Vec<(Str, Value)> = std::mem::take(into.make_map()).into_iter().collect();
         let mut seen: HashSet<Cow<'_, str>> = HashSet::new();
         let mut goes_on = !self.scanner.take(b'}');
         while goes_on {
@@ -188,18 +203,18 @@ impl Reader<'_> {
             }
             let mut value = Value::Null;
             self.value(ty, &mut value, &trail.key(&key))?;
-            entries.insert(Str::new(&key), value);
+            entries.push((Str::new(&key), value));
             seen.insert(key);
             goes_on = self.scanner.next_entry()?;
         }
+        *into = Value::Map(Map::from_unsorted(entries));
         Ok(())
     }
 
     /// As the decoder does it with values.
     fn struct_or(
         &mut self,
-        id: StructId,
-        alternative: Alternative,
+        (id, alternative): (StructId, Alternative),
         first: Option<u8>,
         into: &mut Value,
         trail: &Trail<'_>,

@@ -28,6 +28,15 @@ pub(super) struct Mismatch {
 }
 
 impl Fault {
+    /// Whether Go stops at it.
+    pub(super) fn is_fatal(&self) -> bool {
+        match self {
+            Fault::Mismatch(mismatch) => mismatch.is_fatal,
+            Fault::Malformed(_) => false,
+            Fault::Fatal(_) => true,
+        }
+    }
+
     /// Something else than the type of the field was found.
     pub(super) fn of(found: impl Into<String>) -> Fault {
         Fault::Mismatch(Mismatch { found: found.into(), wanted: None, is_fatal: false })

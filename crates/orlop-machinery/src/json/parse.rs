@@ -184,7 +184,7 @@ impl Parser<'_> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn to_str(text: Cow<'_, str>) -> Str {
     match text {
         Cow::Borrowed(text) => Str::new(text),

@@ -154,11 +154,25 @@ impl Map {
 
 /// The order of keys. Most differ in their first byte, which needs no call to find out.
 #[inline]
-pub(crate) fn compare_keys(a: &str, b: &str) -> Ordering {
+fn compare_keys(a: &str, b: &str) -> Ordering {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     match a.first().cmp(&b.first()) {
         Ordering::Equal => a.cmp(b),
         order => order,
+    }
+}
+
+/// The first eight bytes of a key, as a number: keys are in the order of these, as long as these
+/// differ.
+#[inline]
+pub(crate) fn key_prefix(key: &str) -> u64 {
+    let bytes = key.as_bytes();
+    match bytes.first_chunk() {
+        Some(word) => u64::from_be_bytes(*word),
+        None => {
+            let fill = |prefix, at| prefix << 8 | u64::from(bytes.get(at).copied().unwrap_or(0));
+            (0..8).fold(0, fill)
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use granit_parser::{ErrorKind, ScanError};
 
-use super::parse::too_deep;
+use super::nodes::too_deep;
 
 /// Why a text is not YAML, or not YAML that JSON can say.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

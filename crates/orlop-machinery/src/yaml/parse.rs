@@ -1,23 +1,14 @@
-//! From YAML text to a value.
-//!
-//! The text becomes nodes first, because an alias stands for a node and the number of a line for
-//! its place; then the nodes become a value. After go-yaml's `decode.go`, and the conversion to
-//! JSON of `sigs.k8s.io/yaml`.
+//! The ways into YAML text: one document or all of them.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-use granit_parser::{Event, Parser, ScalarStyle, Span};
+use granit_parser::{Event, Parser, StrInput};
 
 use super::error::{Stop, YamlError, syntax_error};
-use super::resolve::{self, Resolved};
-use crate::bytes;
+use super::nodes::Builder;
+use super::value::Reader;
 use crate::json::DEPTH_MAX;
-use crate::text::quote;
-use crate::value::{Map, Str, Value};
-
-/// More nodes, those of aliases counted each time, are refused.
-const NODES_MAX: usize = 4_000_000;
+use crate::value::Value;
 
 /// So many bytes are read again at most because of lines that are not indented.
 const READ_AGAIN_MAX: usize = 4 << 20;
@@ -106,45 +97,16 @@ fn read_text(text: &[u8]) -> Result<&str, YamlError> {
         '\u{feff}' | '\u{fffe}' | '\u{ffff}' => false,
         c => !c.is_control(),
     };
-    if text.bytes().any(|byte| byte < b' ' || byte >= 0x7f) && !text.chars().all(is_allowed) {
+    if text.bytes().any(|byte| !(b' '..0x7f).contains(&byte)) && !text.chars().all(is_allowed) {
         return refuse("control characters are not allowed");
     }
     Ok(text)
 }
 
-/// A place in the arena of a document.
-type NodeId = usize;
-
-struct Node<'a> {
-    /// Counted from 1.
-    line: usize,
-    content: Content<'a>,
-}
-
-enum Content<'a> {
-    Scalar(Scalar<'a>),
-    List(Vec<NodeId>),
-    /// Keys and values in turn.
-    Map(Vec<NodeId>),
-    Alias {
-        name: &'a str,
-        target: NodeId,
-        /// Whether it is being followed right now.
-        is_open: bool,
-    },
-}
-
-struct Scalar<'a> {
-    text: Cow<'a, str>,
-    tag: Option<String>,
-    /// Whether its form says nothing about its type: it has no quotes and no tag.
-    is_implicit: bool,
-}
-
 /// The documents of a text, one after the other.
 struct Documents<'a> {
     text: &'a str,
-    events: Parser<'a, granit_parser::StrInput<'a>>,
+    events: Parser<'a, StrInput<'a>>,
     /// The keys that stood twice in the document that was read last.
     duplicates: Vec<String>,
 }
@@ -153,6 +115,7 @@ impl<'a> Documents<'a> {
     fn new(text: &'a str) -> Documents<'a> {
         let options = granit_parser::options! {
             emit_comments: false,
+            emit_anchor_events: true,
             emit_unresolved_aliases: true,
             flow_nesting_limit: DEPTH_MAX,
             block_nesting_limit: DEPTH_MAX,
@@ -163,7 +126,7 @@ impl<'a> Documents<'a> {
 
     /// The value of the next document; none at the end.
     fn next_value(&mut self) -> Result<Option<Value>, Stop> {
-        let mut builder = Builder { text: self.text, ..Builder::default() };
+        let mut builder = Builder::new(self.text);
         loop {
             let Some(event) = self.events.next() else { return Ok(None) };
             match event.map_err(|error| syntax_error(&error, self.text))? {
@@ -173,450 +136,192 @@ impl<'a> Documents<'a> {
             }
         }
         let Some(root) = builder.root else { return Ok(Some(Value::Null)) };
-        let mut reader = Reader { nodes: builder.nodes, ..Reader::default() };
+        let mut reader = Reader::new(builder.nodes);
         let value = reader.value(root, 0)?;
         self.duplicates = reader.duplicates;
         Ok(Some(value))
     }
 }
 
-/// Makes nodes of events.
-#[derive(Default)]
-struct Builder<'a> {
-    text: &'a str,
-    nodes: Vec<Node<'a>>,
-    /// The lists and maps that are not at their end, the innermost last.
-    open: Vec<NodeId>,
-    anchors: HashMap<usize, NodeId>,
-    root: Option<NodeId>,
-}
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use std::time::{Duration, Instant};
 
-impl<'a> Builder<'a> {
-    fn add(&mut self, event: Event<'a>, span: &Span) -> Result<(), YamlError> {
-        match event {
-            Event::Scalar(text, style, anchor, tag) => {
-                let tag = tag.map(|tag| tag.to_string()).filter(|tag| !tag.is_empty());
-                let is_plain = style == ScalarStyle::Plain;
-                let is_implicit = is_plain && tag.is_none();
-                // The tag that says nothing says that it is text.
-                let tag = tag.filter(|tag| tag != "!");
-                let text = self.without_added_break(text, style, span);
-                self.push(Content::Scalar(Scalar { text, tag, is_implicit }), span, anchor);
-            }
-            Event::SequenceStart(_, anchor, _) => {
-                let node = self.push(Content::List(Vec::new()), span, anchor);
-                self.open(node)?;
-            }
-            Event::MappingStart(_, anchor, _) => {
-                let node = self.push(Content::Map(Vec::new()), span, anchor);
-                self.open(node)?;
-            }
-            Event::SequenceEnd | Event::MappingEnd => {
-                self.open.pop();
-            }
-            Event::Alias(anchor) => {
-                let name = span.slice(self.text).unwrap_or_default().trim_start_matches('*');
-                let Some(&target) = self.anchors.get(&anchor) else {
-                    return Err(unknown_anchor(name));
-                };
-                self.push(Content::Alias { name, target, is_open: false }, span, 0);
-            }
-            Event::UnresolvedAlias(name) => return Err(unknown_anchor(&name)),
-            Event::DocumentStart(_, Some(version)) if (version.major, version.minor) != (1, 1) => {
-                let message = "found incompatible YAML document".to_owned();
-                return Err(YamlError::Syntax { line: None, message });
-            }
-            _ => {}
-        }
-        Ok(())
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::json;
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        let got = parse(text.as_bytes());
+        let got = got.map_or_else(|error| error.to_string(), |value| json::to_string(&value));
+        assert_eq!(got, expect, "{text:.200}");
     }
 
-    /// A block that ends with the text instead of a line ends without a line break: the scanner
-    /// adds one, Go does not.
-    fn without_added_break(
-        &self,
-        text: Cow<'a, str>,
-        style: ScalarStyle,
-        span: &Span,
-    ) -> Cow<'a, str> {
-        let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-        let is_at_end = span.end.byte_offset() == Some(self.text.len());
-        if !is_block || !is_at_end || self.text.ends_with(['\n', '\r']) {
-            return text;
-        }
-        match text.strip_suffix('\n') {
-            Some(stripped) => Cow::Owned(stripped.to_owned()),
-            None => text,
-        }
+    #[test]
+    fn scalars_mean_what_yaml_1_1_says() {
+        check("", "null");
+        check("# nothing\n", "null");
+        check(
+            "a: yes\nb: off\nc: y\nd: ~\ne:\n",
+            r#"{"a":true,"b":false,"c":true,"d":null,"e":null}"#,
+        );
+        check("[0755, 0o17, 0x1f, 1_000, 08, +5, 0b11]", "[493,15,31,1000,8,5,3]");
+        check("[1e3, 1.0, .5, -0.0, 1e400, 1e30]", r#"[1000,1,0.5,0,"1e400",1e+30]"#);
+        check("[2001-01-01, 12:30:45, 1:2]", r#"["2001-01-01","12:30:45","1:2"]"#);
+        check("['yes', \"5\", 'null']", r#"["yes","5","null"]"#);
+        check("a: .inf", "json: unsupported value: +Inf");
     }
 
-    fn push(&mut self, content: Content<'a>, span: &Span, anchor: usize) -> NodeId {
-        let node = self.nodes.len();
-        self.nodes.push(Node { line: span.start.line(), content });
-        if anchor != 0 {
-            self.anchors.insert(anchor, node);
-        }
-        match self.open.last().map(|&open| &mut self.nodes[open].content) {
-            Some(Content::List(children) | Content::Map(children)) => children.push(node),
-            _ => self.root = self.root.or(Some(node)),
-        }
-        node
+    #[test]
+    fn tags_say_what_a_scalar_is() {
+        check("[!!str 5, !!int '5', !!float 5, !!bool on, !!null '']", r#"["5",5,5,true,null]"#);
+        check("[!foo 5, ! 5, !!binary aGk=]", r#"["5","5","hi"]"#);
+        check("a: !!int x", "yaml: cannot decode !!str `x` as a !!int");
+        check("a: !!binary '*'", "yaml: !!binary value contains invalid base64 data");
     }
 
-    fn open(&mut self, node: NodeId) -> Result<(), YamlError> {
-        if self.open.len() == DEPTH_MAX {
-            return Err(too_deep());
-        }
-        self.open.push(node);
-        Ok(())
-    }
-}
-
-fn unknown_anchor(name: &str) -> YamlError {
-    YamlError::Meaning(format!("unknown anchor '{name}' referenced"))
-}
-
-pub(super) fn too_deep() -> YamlError {
-    YamlError::Meaning(format!("exceeded max depth of {DEPTH_MAX}"))
-}
-
-/// Makes a value of nodes.
-#[derive(Default)]
-struct Reader<'a> {
-    nodes: Vec<Node<'a>>,
-    /// How many nodes were read, those of aliases each time.
-    count: usize,
-    /// How many of them because of an alias.
-    alias_count: usize,
-    /// How many aliases are being followed.
-    alias_depth: usize,
-    duplicates: Vec<String>,
-}
-
-/// A key before it became text: `1` and `"1"` are two keys.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Key {
-    Text(Str),
-    Bool(bool),
-    Int(i64),
-    Uint(u64),
-    /// By its bits.
-    Float(u64),
-    Null,
-}
-
-/// A map while it is read.
-#[derive(Default)]
-struct Entries {
-    entries: Vec<(Str, Value)>,
-    places: HashMap<Key, usize>,
-}
-
-impl Reader<'_> {
-    /// Every node passes here once per time that it is read.
-    fn count(&mut self) -> Result<(), YamlError> {
-        self.count += 1;
-        if self.alias_depth > 0 {
-            self.alias_count += 1;
-        }
-        if self.alias_count > 100
-            && self.count > 1000
-            && is_mostly_aliases(self.alias_count, self.count)
-        {
-            return Err(YamlError::Meaning("document contains excessive aliasing".to_owned()));
-        }
-        if self.count > NODES_MAX {
-            return Err(YamlError::Meaning("document contains too many nodes".to_owned()));
-        }
-        Ok(())
+    #[test]
+    fn texts_of_many_lines_are_folded_or_kept() {
+        check("a: |\n  x\n   y\nb: >\n  x\n  y\n\n  z\n", r#"{"a":"x\n y\n","b":"x y\nz\n"}"#);
+        check("a: |-\n  x\nb: |+\n  x\n\n", r#"{"a":"x","b":"x\n\n"}"#);
+        check("a: |\n  x", r#"{"a":"x"}"#);
+        check("a: x\n  y\nb: 'x\n\n  y'", r#"{"a":"x y","b":"x\ny"}"#);
+        check("a:\n  b: \"x\ny\n  z\"\n  c: 1", r#"{"a":{"b":"x y z","c":1}}"#);
     }
 
-    fn value(&mut self, node: NodeId, depth: usize) -> Result<Value, YamlError> {
-        self.count()?;
-        if depth > DEPTH_MAX {
-            return Err(too_deep());
-        }
-        match &self.nodes[node].content {
-            Content::Scalar(scalar) => scalar_value(scalar),
-            Content::List(children) => {
-                let children = 0..children.len();
-                let items = children.map(|at| self.value(self.child(node, at), depth + 1));
-                items.collect::<Result<_, _>>().map(Value::List)
-            }
-            Content::Map(_) => {
-                let mut entries = Entries::default();
-                self.map(node, &mut entries, depth)?;
-                Ok(Value::Map(Map::from_unsorted(entries.entries)))
-            }
-            Content::Alias { .. } => {
-                self.follow(node, |reader, target| reader.value(target, depth + 1))
-            }
-        }
+    #[test]
+    fn keys_become_text() {
+        check(
+            "{1: a, true: b, 1.5: c, 1000000.0: d}",
+            r#"{"1":"a","1.5":"c","1e+06":"d","true":"b"}"#,
+        );
+        let refused = "unsupported map key of type: ";
+        check(
+            "~: {b: [1]}",
+            &format!(
+                "{refused}%!s(<nil>), key: <nil>, value: {}",
+                r#"map[interface {}]interface {}{"b":[]interface {}{1}}"#
+            ),
+        );
+        check(
+            "18446744073709551615: a",
+            &format!(r#"{refused}uint64, key: 0xffffffffffffffff, value: "a""#),
+        );
+        check(
+            "a: {{ .Values.x }}",
+            r#"yaml: invalid map key: map[interface {}]interface {}{".Values.x":interface {}(nil)}"#,
+        );
     }
 
-    fn follow<T>(
-        &mut self,
-        alias: NodeId,
-        read: impl FnOnce(&mut Self, NodeId) -> Result<T, YamlError>,
-    ) -> Result<T, YamlError> {
-        let Content::Alias { name, target, is_open } = &mut self.nodes[alias].content else {
-            unreachable!("the caller looked")
+    #[test]
+    fn aliases_stand_for_what_they_name() {
+        check("a: &x {b: 1}\nc: *x\nd: &x 2\ne: *x", r#"{"a":{"b":1},"c":{"b":1},"d":2,"e":2}"#);
+        check("&k a: 1\nb: *k", r#"{"a":1,"b":"a"}"#);
+        check("a: *nope", "yaml: unknown anchor 'nope' referenced");
+        check("a: &x [*x]", "yaml: anchor 'x' value contains itself");
+    }
+
+    #[test]
+    fn merge_keys_bring_the_entries_of_another_map() {
+        check("a: &x {b: 1}\nc:\n  <<: *x\n  d: 2", r#"{"a":{"b":1},"c":{"b":1,"d":2}}"#);
+        check("<<: [{a: 1}, {b: 3}]", r#"{"a":1,"b":3}"#);
+        check("'<<': {a: 1}", r#"{"\u003c\u003c":{"a":1}}"#);
+        check("<<: 5", "yaml: map merge requires map or sequence of maps as the value");
+        check("a: &x 1\n<<: *x", "yaml: map merge requires map or sequence of maps as the value");
+        let (value, lines) = parse_with_duplicates(b"a: 1\n<<: {a: 2, b: 3}\nb: 4").unwrap();
+        assert_eq!(json::to_string(&value), r#"{"a":2,"b":4}"#);
+        let expect =
+            [r#"line 2: key "a" already set in map"#, r#"line 3: key "b" already set in map"#];
+        assert_eq!(lines, expect);
+    }
+
+    #[test]
+    fn keys_that_stand_twice_are_an_error() {
+        check(
+            "a: 1\nb:\n  c: 1\n  c:\n    d: 2\na: 2",
+            "yaml: unmarshal errors:\n  line 5: key \"c\" already set in map\n  \
+             line 6: key \"a\" already set in map",
+        );
+        check("1: a\n1: b\n'1': c", "yaml: unmarshal errors:\n  line 2: key 1 already set in map");
+    }
+
+    #[test]
+    fn there_may_be_many_documents() {
+        let all = |text: &str| {
+            let values = parse_all(text.as_bytes())?;
+            Ok::<_, YamlError>(values.iter().map(json::to_string).collect::<Vec<_>>().join(" "))
         };
-        if std::mem::replace(is_open, true) {
-            let message = format!("anchor '{name}' value contains itself");
-            return Err(YamlError::Meaning(message));
-        }
-        let target = *target;
-        self.alias_depth += 1;
-        let result = read(self, target);
-        self.alias_depth -= 1;
-        if let Content::Alias { is_open, .. } = &mut self.nodes[alias].content {
-            *is_open = false;
-        }
-        result
+        check("---\na: 1\n---\nb: [", r#"{"a":1}"#);
+        let text = "---\na: 1\n---\n# no\n---\nb: 2\n...\n---\n- c\n";
+        assert_eq!(all(text).unwrap(), r#"{"a":1} {"b":2} ["c"]"#);
+        assert_eq!(all("").unwrap(), "");
+        assert_eq!(all(r#"{"a":1}"#).unwrap(), r#"{"a":1}"#);
+        assert!(all("a: 1\n---\nb: 1\nb: 2").is_err());
+        check("%YAML 1.2\n---\na: 1", "yaml: found incompatible YAML document");
     }
 
-    /// Reads the entries of a map, perhaps into those of another one that merges it.
-    fn map(&mut self, node: NodeId, into: &mut Entries, depth: usize) -> Result<(), YamlError> {
-        let Content::Map(children) = &self.nodes[node].content else { return Ok(()) };
-        for at in (0..children.len()).step_by(2) {
-            let (key, value) = (self.child(node, at), self.child(node, at + 1));
-            if self.is_merge(key) {
-                self.merge(value, into, depth + 1)?;
-            } else {
-                self.entry(key, value, into, depth + 1)?;
-            }
-        }
-        Ok(())
+    #[test]
+    fn errors_are_in_the_words_of_go() {
+        check("a: b: c", "yaml: mapping values are not allowed in this context");
+        check("x: 1\na: b: c", "yaml: line 2: mapping values are not allowed in this context");
+        check("a:\n - b\n c: d", "yaml: line 2: did not find expected '-' indicator");
+        check("a: 1\n b: 2", "yaml: line 2: mapping values are not allowed in this context");
+        check("a:\n    b: 1\n  c: 2", "yaml: line 2: did not find expected key");
+        check("a:\n- b: c\n d: e", "yaml: line 2: did not find expected key");
+        check("list:\n- a\n-b\n- c", "yaml: line 4: could not find expected ':'");
+        check("x: 1\na: [1, 2", "yaml: line 2: did not find expected ',' or ']'");
+        check("a: 'x\nb: 1", "yaml: line 2: found unexpected end of stream");
+        check("a:\n\tb: 1", "yaml: line 2: found character that cannot start any token");
+        check("a: @x", "yaml: found character that cannot start any token");
+        check(r#"a: "\q""#, "yaml: found unknown escape character");
+        check("a: \u{1}", "yaml: control characters are not allowed");
+        assert_eq!(parse(b"\xff").unwrap_err().to_string(), "yaml: invalid leading UTF-8 octet");
     }
 
-    /// A part of a list or map. They stay in the arena while they are read: an alias among their
-    /// parts may lead back to them.
-    fn child(&self, node: NodeId, at: usize) -> NodeId {
-        match &self.nodes[node].content {
-            Content::List(children) | Content::Map(children) => children[at],
-            Content::Scalar(_) | Content::Alias { .. } => unreachable!("the caller looked"),
+    #[test]
+    fn what_makes_much_of_little_is_refused_quickly() {
+        let start = Instant::now();
+        let mut laughs = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+        for level in 1..30 {
+            let item = format!("*a{}", level - 1);
+            laughs += &format!("a{level}: &a{level} [{}]\n", vec![item; 9].join(", "));
         }
+        check(&laughs, "yaml: document contains excessive aliasing");
+        let long = format!("a: &a {}\nb: [{}]", "x".repeat(1 << 20), "*a, ".repeat(1000));
+        check(&long, "yaml: document contains excessive aliasing");
+        let entries: String = (0..500).map(|at| format!("x{at}: 1, ")).collect();
+        let merges = format!("a: &a {{{entries}}}\nb: {{{}}}", "<<: *a, ".repeat(50_000));
+        check(&merges, "yaml: document contains excessive aliasing");
+        for open in ["[", "{a: ", "- "] {
+            check(&open.repeat(100_000), "yaml: exceeded max depth of 512");
+        }
+        let not_indented = format!("a: \"{}\"", "x\n".repeat(200_000));
+        assert!(parse(not_indented.as_bytes()).is_err());
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     }
 
-    fn entry(
-        &mut self,
-        key: NodeId,
-        value: NodeId,
-        into: &mut Entries,
-        depth: usize,
-    ) -> Result<(), YamlError> {
-        let key = self.key(key, depth)?;
-        let line = self.nodes[value].line;
-        let value = self.value(value, depth)?;
-        if let Some(message) = key.refusal(&value) {
-            return Err(YamlError::Json(message));
+    proptest! {
+        #[test]
+        fn what_is_nearly_yaml_makes_no_panic(
+            words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..30)
+        ) {
+            let text = words.concat();
+            let _ = parse(text.as_bytes());
+            let _ = parse_all(text.as_bytes());
         }
-        match into.places.get(&key) {
-            Some(&place) => {
-                self.duplicates
-                    .push(format!("line {line}: key {} already set in map", key.shown()));
-                into.entries[place].1 = value;
-            }
-            None => {
-                let text = key.text();
-                into.places.insert(key, into.entries.len());
-                into.entries.push((text, value));
-            }
-        }
-        Ok(())
-    }
 
-    fn is_merge(&self, key: NodeId) -> bool {
-        let Content::Scalar(scalar) = &self.nodes[key].content else { return false };
-        let is_merge_tag = || scalar.tag.as_ref().is_some_and(|tag| resolve::is_merge(tag));
-        scalar.text == "<<" && (scalar.is_implicit || is_merge_tag())
-    }
-
-    /// The entries of another map, or of several: of those the earlier ones count more.
-    fn merge(&mut self, node: NodeId, into: &mut Entries, depth: usize) -> Result<(), YamlError> {
-        match &self.nodes[node].content {
-            Content::List(children) => {
-                let children = children.clone();
-                children.iter().rev().try_for_each(|&child| self.merge_one(child, into, depth))
-            }
-            _ => self.merge_one(node, into, depth),
+        #[test]
+        fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = parse(&bytes);
         }
     }
 
-    fn merge_one(
-        &mut self,
-        node: NodeId,
-        into: &mut Entries,
-        depth: usize,
-    ) -> Result<(), YamlError> {
-        self.count()?;
-        if depth > DEPTH_MAX {
-            return Err(too_deep());
-        }
-        let is_map = |content: &Content<'_>| matches!(content, Content::Map(_));
-        match &self.nodes[node].content {
-            Content::Map(_) => self.map(node, into, depth),
-            Content::Alias { target, .. } if is_map(&self.nodes[*target].content) => {
-                self.follow(node, |reader, target| {
-                    reader.count()?;
-                    reader.map(target, into, depth + 1)
-                })
-            }
-            _ => Err(YamlError::Meaning(
-                "map merge requires map or sequence of maps as the value".to_owned(),
-            )),
-        }
-    }
-
-    fn key(&mut self, node: NodeId, depth: usize) -> Result<Key, YamlError> {
-        match &self.nodes[node].content {
-            Content::Alias { .. } => {
-                self.count()?;
-                self.follow(node, |reader, target| reader.key(target, depth + 1))
-            }
-            Content::Scalar(_) => {
-                self.count()?;
-                let Content::Scalar(scalar) = &self.nodes[node].content else {
-                    unreachable!("it is a scalar")
-                };
-                scalar_key(scalar)
-            }
-            Content::List(_) | Content::Map(_) => {
-                let value = self.value(node, depth)?;
-                Err(YamlError::Meaning(format!("invalid map key: {}", go_syntax(&value))))
-            }
-        }
-    }
-}
-
-/// Whether so many nodes came from aliases that somebody means harm. The bounds are go-yaml's: the
-/// larger the document, the smaller the share.
-fn is_mostly_aliases(aliases: usize, all: usize) -> bool {
-    const LOW: f64 = 400_000.0;
-    const HIGH: f64 = 4_000_000.0;
-    #[allow(clippy::cast_precision_loss, reason = "both are small")]
-    let (aliases, all) = (aliases as f64, all as f64);
-    let allowed = 0.99 - 0.89 * ((all - LOW) / (HIGH - LOW)).clamp(0.0, 1.0);
-    aliases / all > allowed
-}
-
-fn resolved(scalar: &Scalar<'_>) -> Result<Resolved, YamlError> {
-    match &scalar.tag {
-        Some(tag) => resolve::resolve_tagged(tag, &scalar.text).map_err(YamlError::Meaning),
-        None if scalar.is_implicit => Ok(resolve::resolve(&scalar.text)),
-        None => Ok(Resolved::Text),
-    }
-}
-
-fn scalar_value(scalar: &Scalar<'_>) -> Result<Value, YamlError> {
-    Ok(match resolved(scalar)? {
-        Resolved::Null => Value::Null,
-        Resolved::Bool(truth) => Value::Bool(truth),
-        Resolved::Int(number) => Value::Int(number),
-        #[allow(clippy::cast_precision_loss, reason = "as Go reads it from JSON again")]
-        Resolved::Uint(number) => Value::Float(number as f64),
-        Resolved::Float(number) => float_value(number)?,
-        Resolved::Timestamp | Resolved::Text => Value::String(scalar_text(scalar)?),
-    })
-}
-
-/// A float on its way through JSON: a whole number has no point there.
-fn float_value(number: f64) -> Result<Value, YamlError> {
-    if !number.is_finite() {
-        let text = match number {
-            f64::INFINITY => "+Inf",
-            f64::NEG_INFINITY => "-Inf",
-            _ => "NaN",
-        };
-        return Err(YamlError::Json(format!("json: unsupported value: {text}")));
-    }
-    let is_whole = number.fract() == 0.0 && (-9.3e18..9.3e18).contains(&number);
-    let whole = is_whole.then(|| format!("{number}").parse().ok()).flatten();
-    Ok(whole.map_or(Value::Float(number), Value::Int))
-}
-
-fn scalar_text(scalar: &Scalar<'_>) -> Result<Str, YamlError> {
-    if !scalar.tag.as_ref().is_some_and(|tag| resolve::is_binary(tag)) {
-        return Ok(Str::new(&scalar.text));
-    }
-    let bytes = bytes::decode(&scalar.text).map_err(|_| {
-        YamlError::Meaning("!!binary value contains invalid base64 data".to_owned())
-    })?;
-    Ok(Str::from(crate::text::from_utf8_as_go(&bytes)))
-}
-
-fn scalar_key(scalar: &Scalar<'_>) -> Result<Key, YamlError> {
-    Ok(match resolved(scalar)? {
-        Resolved::Null => Key::Null,
-        Resolved::Bool(truth) => Key::Bool(truth),
-        Resolved::Int(number) => Key::Int(number),
-        Resolved::Uint(number) => Key::Uint(number),
-        Resolved::Float(number) => Key::Float(number.to_bits()),
-        Resolved::Timestamp | Resolved::Text => Key::Text(scalar_text(scalar)?),
-    })
-}
-
-impl Key {
-    /// The key in JSON.
-    fn text(&self) -> Str {
-        match self {
-            Key::Text(text) => text.clone(),
-            Key::Bool(truth) => Str::new(if *truth { "true" } else { "false" }),
-            Key::Int(number) => compact_str::format_compact!("{number}"),
-            Key::Uint(number) => compact_str::format_compact!("{number}"),
-            Key::Null => Str::const_new("null"),
-            Key::Float(bits) => Str::from(float_key(f64::from_bits(*bits))),
-        }
-    }
-
-    /// Why it cannot be a key in JSON, if it cannot.
-    fn refusal(&self, value: &Value) -> Option<String> {
-        let key = match self {
-            Key::Null => "%!s(<nil>), key: <nil>".to_owned(),
-            Key::Uint(number) => format!("uint64, key: {number:#x}"),
-            _ => return None,
-        };
-        Some(format!("unsupported map key of type: {key}, value: {}", go_syntax(value)))
-    }
-
-    /// The key as Go shows it.
-    fn shown(&self) -> String {
-        match self {
-            Key::Text(text) => quote(text),
-            other => other.text().into(),
-        }
-    }
-}
-
-/// A float as a key: with the digits that 32 bits need.
-fn float_key(number: f64) -> String {
-    #[allow(clippy::cast_possible_truncation, reason = "as sigs.k8s.io/yaml prints it")]
-    let short = number as f32;
-    if short.is_nan() {
-        ".nan".to_owned()
-    } else if short.is_infinite() {
-        if short > 0.0 { ".inf".to_owned() } else { "-.inf".to_owned() }
-    } else {
-        super::print::general(&format!("{short:e}"))
-    }
-}
-
-/// A value as Go's `%#v` shows it.
-fn go_syntax(value: &Value) -> String {
-    match value {
-        Value::Null => "interface {}(nil)".to_owned(),
-        Value::String(text) => quote(text),
-        Value::List(items) => {
-            let items: Vec<String> = items.iter().map(go_syntax).collect();
-            format!("[]interface {{}}{{{}}}", items.join(", "))
-        }
-        Value::Map(map) => {
-            let entry =
-                |(key, value): (&str, &Value)| format!("{}:{}", quote(key), go_syntax(value));
-            let entries: Vec<String> = map.iter().map(entry).collect();
-            format!("map[interface {{}}]interface {{}}{{{}}}", entries.join(", "))
-        }
-        other => crate::json::to_string(other),
-    }
+    const WORDS: [&str; 30] = [
+        "a", "b", "5", ": ", "- ", "[", "]", "{", "}", ", ", "\n", "\n  ", "  ", "&a ", "*a", "<<",
+        "'", "\"", "#", " #", "|\n", ">-\n", "!", "!!int ", "? ", "%YAML", "---", "...", "\t",
+        "\\",
+    ];
 }

@@ -477,3 +477,134 @@ fn compare_keys(a: &str, b: &str) -> Ordering {
     };
     number(&a[at..]).cmp(&number(&b[at..])).then(a_char.cmp(&b_char))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::json;
+    use crate::value::sample::any_value;
+    use crate::value::{Map, Str};
+    use crate::yaml::parse;
+
+    /// The value is printed so, and reads as itself.
+    #[track_caller]
+    fn check(value: &str, expect: &str) {
+        let value = json::parse(value.as_bytes()).unwrap();
+        let printed = to_string(&value);
+        assert_eq!(printed, expect);
+        assert_eq!(parse(printed.as_bytes()).unwrap(), value, "{printed}");
+    }
+
+    #[test]
+    fn collections_are_printed_as_blocks() {
+        check("{}", "{}\n");
+        check(r#"{"a":[],"b":{},"c":null}"#, "a: []\nb: {}\nc: null\n");
+        check(
+            r#"{"a":[1,{"b":2,"c":[3]},[4,[5]]]}"#,
+            "a:\n- 1\n- b: 2\n  c:\n  - 3\n- - 4\n  - - 5\n",
+        );
+        check(r#"[{"a":{"b":{"c":1}}}]"#, "- a:\n    b:\n      c: 1\n");
+    }
+
+    #[test]
+    fn keys_stand_in_the_order_in_which_people_count() {
+        let keys = ["a10", "a2", "b", "B", "a-1", "a", "1", "01", "_"];
+        let object: Map = keys.iter().map(|key| (Str::new(key), Value::Int(5))).collect();
+        let text = to_string(&Value::Map(object));
+        let keys: Vec<&str> = text.lines().map(|line| &line[..line.len() - 3]).collect();
+        assert_eq!(keys, ["_", "\"1\"", "\"01\"", "B", "a", "a-1", "a2", "a10", "b"]);
+    }
+
+    #[test]
+    fn text_that_reads_as_something_else_is_in_quotes() {
+        let in_quotes = [
+            "yes",
+            "N",
+            "null",
+            "~",
+            "",
+            "0755",
+            "1e3",
+            "0x1f",
+            "1_000",
+            ".inf",
+            "2001-01-01",
+            "12:30:45",
+            "-5",
+            "+.5",
+        ];
+        for text in in_quotes {
+            check(&format!("\"{text}\""), &format!("\"{text}\"\n"));
+        }
+        let in_single_quotes = [
+            "a: b", "a #b", "- a", "? a", ": a", "#a", "&a", "*a", "!a", "|", "%a", "@a", "`a",
+            "[a", "{a", " a", "a ", "---", ",a", "a:",
+        ];
+        for text in in_single_quotes {
+            check(&format!("\"{text}\""), &format!("'{text}'\n"));
+        }
+        let bare =
+            ["a:b", "a#b", "-a", "a, b", "a]", "it's", "=", "<<", "\u{e9}", "1.2.3", "x-1", "a/b"];
+        for text in bare {
+            check(&format!("\"{text}\""), &format!("{text}\n"));
+        }
+        check(
+            r#"{"yes":1,"<<":2,"":3,"a b":4,"'":5}"#,
+            "\"\": 3\n'''': 5\n\"<<\": 2\na b: 4\n\"yes\": 1\n",
+        );
+    }
+
+    #[test]
+    fn text_of_many_lines_is_a_block_or_escaped() {
+        check(r#"{"a":"x\ny\n"}"#, "a: |\n  x\n  y\n");
+        check(
+            r#"["x\ny","x\n\n","\nx","  x\n","\n"]"#,
+            "- |-\n  x\n  y\n- |+\n  x\n\n- |2-\n\n  x\n- |2\n    x\n- |2+\n\n",
+        );
+        check(
+            r#"["a\tb","x \ny","x\n ","\u0007","\u2028"]"#,
+            "- \"a\\tb\"\n- \"x \\ny\"\n- \"x\\n \"\n- \"\\a\"\n- \"\\L\"\n",
+        );
+        check("[\"\u{1f600}\"]", "- \"\\U0001F600\"\n");
+        check(r#"{"a\nb":1}"#, "? |-\n  a\n  b\n: 1\n");
+    }
+
+    #[test]
+    fn long_lines_break_at_spaces() {
+        let words = |count: usize| vec!["word"; count].join(" ");
+        let long = words(20);
+        check(&format!(r#"{{"a":"{long}"}}"#), &format!("a: {}\n  {}\n", words(16), words(4)));
+        check(&format!(r##"["#{long}"]"##), &format!("- '#{}\n  {}'\n", words(16), words(4)));
+        check(&format!(r#"["\t{long}"]"#), &format!("- \"\\t{}\n  {}\"\n", words(16), words(4)));
+        let key = "k".repeat(129);
+        check(&format!(r#"{{"{key}":[1]}}"#), &format!("? {key}\n: - 1\n"));
+        check(&format!(r#"{{"{long}":1}}"#), &format!("{long}: 1\n"));
+    }
+
+    #[test]
+    fn floats_are_printed_as_go_prints_them() {
+        check(
+            "[0.5,1e21,1e-7,123456.75,1234567.5,0.0001,0.00001,100000000000000000000]",
+            "- 0.5\n- 1e+21\n- 1e-07\n- 123456.75\n- 1.2345675e+06\n- 0.0001\n- 1e-05\n- 1e+20\n",
+        );
+    }
+
+    #[test]
+    fn an_order_with_circles_can_be_sorted() {
+        let keys = ["1a", "12", "2", "1b", "13", "3", "0x", "00", "0"].iter().cycle();
+        let keys = keys.zip(0..200).map(|(key, at)| Str::from(format!("{key}{at}")));
+        let object: Map = keys.map(|key| (key, Value::Null)).collect();
+        assert_eq!(to_string(&Value::Map(object)).lines().count(), 200);
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_printed_reads_as_the_same(value in any_value()) {
+            let text = to_string(&value);
+            prop_assert_eq!(parse(text.as_bytes()).unwrap(), value, "{}", text);
+        }
+    }
+}

@@ -240,13 +240,21 @@ mod tests {
         );
         check(
             "Metric",
-            r#"[{"object":{"averageValue":1500,"target":{"name":"a","kind":"B"}},"type":"Object"}]"#,
-            r#"[{"type":"Object","object":{"target":{"kind":"B","name":"a"},"metricName":"","targetValue":"0","averageValue":"1500"}}]"#,
+            r#"[{"object": {"averageValue": 1500, "target": {"name": "a", "kind": "B"}},
+                "type": "Object"}]"#,
+            concat!(
+                r#"[{"type":"Object","object":{"target":{"kind":"B","name":"a"},"metricName":"","#,
+                r#""targetValue":"0","averageValue":"1500"}}]"#
+            ),
         );
         check(
             "Behavior",
             r#"[{"scaleup":{"policies":[{"value":1}],"tolerance":"0.1"}}]"#,
-            r#"[{"ScaleUp":{"StabilizationWindowSeconds":null,"SelectPolicy":null,"Policies":[{"Type":"","Value":1,"PeriodSeconds":0}],"Tolerance":"100m"},"ScaleDown":null}]"#,
+            concat!(
+                r#"[{"ScaleUp":{"StabilizationWindowSeconds":null,"SelectPolicy":null,"#,
+                r#""Policies":[{"Type":"","Value":1,"PeriodSeconds":0}],"Tolerance":"100m"},"#,
+                r#""ScaleDown":null}]"#
+            ),
         );
     }
 

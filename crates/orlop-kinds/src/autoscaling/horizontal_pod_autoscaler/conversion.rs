@@ -194,12 +194,12 @@ fn status_to_v2(status: &mut Value, current: Option<Vec<Value>>, conditions: Opt
 
 fn status_to_v1(status: &mut Value, written: &mut Vec<(&'static str, String)>) {
     let metrics = status.remove("currentMetrics").unwrap_or_default();
-    let is_cpu = |metric: &&Value| is_cpu(metric);
+    // Of several the last one counts.
     let used =
-        metrics.list().iter().filter(is_cpu).filter_map(|metric| {
+        metrics.list().iter().rev().filter(|metric| is_cpu(metric)).find_map(|metric| {
             metric.path(&["resource", "current", "averageUtilization"]).as_int()
         });
-    if let Some(used) = used.last() {
+    if let Some(used) = used {
         status.set("currentCPUUtilizationPercentage", used);
     }
     if !metrics.is_empty() {
@@ -563,13 +563,22 @@ mod tests {
                 "behavior": {"scaleDown": {"selectPolicy": "Disabled"}}}}"#,
         );
         to_v1(&mut object);
+        let annotations = object.path(&["metadata", "annotations"]);
+        let keys: Vec<&str> = annotations.map().keys().collect();
+        assert_eq!(keys, ["a", BEHAVIOR, METRICS]);
+        let behavior = concat!(
+            r#"{"ScaleUp":null,"ScaleDown":{"StabilizationWindowSeconds":null,"#,
+            r#""SelectPolicy":"Disabled","Policies":null,"Tolerance":null}}"#
+        );
+        assert_eq!(annotations.at(BEHAVIOR).str(), behavior);
+        let metrics = concat!(
+            r#"[{"type":"Pods","pods":{"metricName":"requests","#,
+            r#""targetAverageValue":"100"}}]"#
+        );
+        assert_eq!(annotations.at(METRICS).str(), metrics);
+        object.remove("metadata");
         let expect = parse(
-            r#"{"apiVersion": "autoscaling/v1", "metadata": {"annotations": {"a": "b",
-                "autoscaling.alpha.kubernetes.io/behavior":
-                    "{\"ScaleUp\":null,\"ScaleDown\":{\"StabilizationWindowSeconds\":null,\"SelectPolicy\":\"Disabled\",\"Policies\":null,\"Tolerance\":null}}",
-                "autoscaling.alpha.kubernetes.io/metrics":
-                    "[{\"type\":\"Pods\",\"pods\":{\"metricName\":\"requests\",\"targetAverageValue\":\"100\"}}]"
-                }}, "spec": {"targetCPUUtilizationPercentage": 50},
+            r#"{"apiVersion": "autoscaling/v1", "spec": {"targetCPUUtilizationPercentage": 50},
                 "status": {"currentReplicas": 0, "desiredReplicas": 0}}"#,
         );
         assert_eq!(object, expect);
