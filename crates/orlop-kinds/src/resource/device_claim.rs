@@ -62,14 +62,16 @@ impl RequestNames {
     pub(super) fn validate(&self, name: &Node<'_>, errors: &mut Errors) {
         let detail = "must be the name of a request in the claim or the name of a request and a \
                       subrequest separated by '/'";
-        let is_too_deep = name.str().split('/').nth(2).is_some();
-        let segments = if is_too_deep { "" } else { name.str() };
-        for segment in segments.split('/').filter(|_| !is_too_deep) {
+        if name.str().split('/').nth(2).is_some() {
+            errors.invalid(name, detail);
+            return;
+        }
+        for segment in name.str().split('/') {
             for message in names::dns_label(segment) {
                 errors.invalid_value(name, segment, message);
             }
         }
-        if is_too_deep || !self.has(name.str()) {
+        if !self.has(name.str()) {
             errors.invalid(name, detail);
         }
     }

@@ -27,9 +27,9 @@ pub(super) fn validate_pool_name(name: &Node<'_>, errors: &mut Errors) {
         return;
     }
     if name.str().len() > POOL_NAME_MAX {
-        // The parts of what is far too long are not worth looking at: each would be an error.
         errors.too_long(name, POOL_NAME_MAX);
     }
+    // Each part can be an error: of a name that is far too long only the first ones are told.
     for part in name.str().split('/').take(POOL_NAME_MAX) {
         for message in names::dns_subdomain(part) {
             errors.invalid_value(name, part, message);

@@ -24,7 +24,7 @@ const REASONS: [&str; 4] =
     ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /// Each error about keys of a list shows all of them: beyond so many errors it is clear enough.
-const KEY_ERRORS_MAX: usize = 64;
+const KEY_ERRORS_MAX: usize = 16;
 
 /// What the schemas around say about one inside.
 #[derive(Clone)]

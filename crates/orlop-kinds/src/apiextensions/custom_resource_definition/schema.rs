@@ -138,3 +138,27 @@ fn validate_root_fields(schema: &Node<'_>, errors: &mut Errors) {
         errors.invalid_value(schema.path(), schema.value().clone(), detail);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use orlop_machinery::Map;
+
+    use super::*;
+
+    #[test]
+    fn a_schema_may_be_as_deep_as_json() {
+        let mut schema = Value::from([("type", "string")]);
+        for field in ["items", "not", "additionalProperties"].iter().cycle().take(510) {
+            let mut outer = Value::from([("type", "array")]);
+            outer.set(field, schema);
+            schema = outer;
+        }
+        schema.set("type", "object");
+        let mut validation = Value::from(Map::new());
+        validation.set("openAPIV3Schema", schema);
+        let mut errors = Errors::new();
+        let options = Options::default();
+        validate_validation(&Node::root(&validation), true, &options, &mut errors);
+        assert!(!errors.is_empty());
+    }
+}
