@@ -133,8 +133,8 @@ fn has_special(word: [u8; 8]) -> bool {
     let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word;
     let equal = |word: u64, sign: u8| below(word ^ (ONES * u64::from(sign)), 1);
     let found = below(word, 0x20)
-        | equal(word | ONES * 4, b'"' | b'&')
-        | equal(word | ONES * 2, b'<' | b'>')
+        | equal(word | (ONES * 4), b'"' | b'&')
+        | equal(word | (ONES * 2), b'<' | b'>')
         | equal(word, b'\\')
         | equal(word, 0xe2);
     found & HIGHEST != 0
