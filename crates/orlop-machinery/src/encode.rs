@@ -152,16 +152,17 @@ mod tests {
     #[test]
     fn fields_stand_in_the_order_of_declaration_and_keys_sorted() {
         check(
-            r#"{"spec":{"items":[{"value":"1","name":"b"}],"size":1},"apiVersion":"v1","kind":"Thing",
-                "metadata":{"labels":{"b":"2","a":"1"},"name":"x"}}"#,
+            r#"{"spec":{"items":[{"value":"1","name":"b"}],"size":1},"apiVersion":"v1",
+                "kind":"Thing","metadata":{"labels":{"b":"2","a":"1"},"name":"x"}}"#,
             concat!(
-                r#"{"kind":"Thing","apiVersion":"v1","metadata":{"name":"x","labels":{"a":"1","b":"2"}},"#,
+                r#"{"kind":"Thing","apiVersion":"v1","#,
+                r#""metadata":{"name":"x","labels":{"a":"1","b":"2"}},"#,
                 r#""spec":{"size":1,"items":[{"name":"b","value":"1"}]}}"#,
             ),
         );
         check(
-            r#"{"spec":{"needs":{"a":["x"],"b":{"paused":true,"size":1}},"choices":[{"wait":"1s","size":2}],
-                "choice":false}}"#,
+            r#"{"spec":{"needs":{"a":["x"],"b":{"paused":true,"size":1}},
+                "choices":[{"wait":"1s","size":2}],"choice":false}}"#,
             concat!(
                 r#"{"spec":{"choice":false,"choices":[{"size":2,"wait":"1s"}],"#,
                 r#""needs":{"a":["x"],"b":{"size":1,"paused":true}}}}"#,

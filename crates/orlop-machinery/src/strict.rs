@@ -227,8 +227,9 @@ mod tests {
     #[test]
     fn findings_come_in_the_order_of_the_text_and_once() {
         check(
-            r#"{"spec":{"b":1,"b":2,"paused":true,"paused":false,"items":[{"name":"x","name":"y","u":1}],"a":1,
-                "limits":{"k":1,"k":2}},"metadata":{"labels":{"l\"":"1","l\"":"2"}}}"#,
+            r#"{"spec":{"b":1,"b":2,"paused":true,"paused":false,
+                "items":[{"name":"x","name":"y","u":1}],"a":1,"limits":{"k":1,"k":2}},
+                "metadata":{"labels":{"l\"":"1","l\"":"2"}}}"#,
             concat!(
                 r#"{"at":null,"items":[{"name":"y","value":"0"}],"limits":{"k":"2"},"#,
                 r#""owner":null,"port":0,"raw":null,"size":0,"wait":"0s"}"#,
@@ -267,16 +268,15 @@ mod tests {
 
     #[test]
     fn numbers_are_what_was_written() {
-        check(
-            r#"{"spec":{"limits":{"a":1e3,"b":1E3}}}"#,
-            r#"{"at":null,"items":null,"limits":{"a":"1e3","b":"1E3"},"owner":null,"port":0,"raw":null,"size":0,"wait":"0s"}"#,
-            r#"{"at":null,"items":null,"limits":{"a":"1e3","b":"1E3"},"owner":null,"port":0,"raw":null,"size":0,"wait":"0s"}"#,
+        let object = concat!(
+            r#"{"at":null,"items":null,"limits":{"a":"1e3","b":"1E3"},"#,
+            r#""owner":null,"port":0,"raw":null,"size":0,"wait":"0s"}"#,
         );
+        check(r#"{"spec":{"limits":{"a":1e3,"b":1E3}}}"#, object, object);
         let wrong = |field: &str, number: &str, expect: &str| {
             let text = format!(r#"{{"spec":{{"{field}":{number}}}}}"#);
-            let message = format!(
-                "json: cannot unmarshal number {number} into Go struct field Spec.spec.{field} of type {expect}"
-            );
+            let place = format!("Go struct field Spec.spec.{field} of type {expect}");
+            let message = format!("json: cannot unmarshal number {number} into {place}");
             check(&text, &message, &message);
         };
         wrong("size", "1.00", "int64");
@@ -309,14 +309,20 @@ mod tests {
         let warnings = read(FieldValidation::Warn);
         assert_eq!(
             warnings.split_once('\n').map(|(_, warnings)| warnings),
-            Some(
-                "line 5: key \"paused\" already set in map\nline 6: key \"spec\" already set in map\nunknown field \"foo\""
-            ),
+            Some(concat!(
+                "line 5: key \"paused\" already set in map\n",
+                "line 6: key \"spec\" already set in map\n",
+                "unknown field \"foo\"",
+            )),
         );
         assert!(warnings.contains(r#""size":1,"#), "{warnings}");
         assert_eq!(
             read(FieldValidation::Strict),
-            "strict decoding error: yaml: unmarshal errors:\n  line 5: key \"paused\" already set in map\n  line 6: key \"spec\" already set in map, unknown field \"foo\"",
+            concat!(
+                "strict decoding error: yaml: unmarshal errors:\n",
+                "  line 5: key \"paused\" already set in map\n",
+                "  line 6: key \"spec\" already set in map, unknown field \"foo\"",
+            ),
         );
     }
 }

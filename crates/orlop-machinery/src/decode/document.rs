@@ -138,9 +138,7 @@ impl Reader<'_> {
         }
         match (ty, self.scanner.peek_word()) {
             (Type::Struct(id), _) => self.structure(*id, into, trail),
-            (Type::StructOr(id, alternative), first) => {
-                self.struct_or((*id, *alternative), first, into, trail)
-            }
+            (Type::StructOr(id, alternative), _) => self.struct_or(*id, *alternative, into, trail),
             (_, Some(b'n')) => self.null(ty, into, trail),
             (Type::List(list), Some(b'[')) => self.list(list, into, trail),
             (Type::Map(map), Some(b'{')) => self.map(&map.value, into, trail),
@@ -214,15 +212,15 @@ impl Reader<'_> {
     /// As the decoder does it with values.
     fn struct_or(
         &mut self,
-        (id, alternative): (StructId, Alternative),
-        first: Option<u8>,
+        id: StructId,
+        alternative: Alternative,
         into: &mut Value,
         trail: &Trail<'_>,
     ) -> Result<(), Failure> {
         let (was_silent, noted) = (self.is_silent, self.errors.noted.take());
         self.is_silent = true;
         *into = Value::Null;
-        match (alternative, first) {
+        match (alternative, self.scanner.peek_word()) {
             (_, Some(b'{')) => self.structure(id, into, trail)?,
             (Alternative::Bool, Some(b't' | b'f')) => {
                 *into = json::parse(self.scanner.skip_value()?)?;

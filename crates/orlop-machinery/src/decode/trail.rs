@@ -47,7 +47,7 @@ impl<'a> Trail<'a> {
     /// The path that a strict error about a field of this struct has.
     pub(super) fn strict_path(&self, name: &str) -> String {
         let mut path = String::new();
-        for trail in self.downwards() {
+        for trail in self.steps_down() {
             match trail.step {
                 Step::Root => {}
                 Step::Field(_, field) => push_key(&mut path, &field.name),
@@ -63,7 +63,7 @@ impl<'a> Trail<'a> {
     pub(super) fn struct_field(&self, schema: &Schema) -> Option<String> {
         let mut owner = None;
         let mut names = Vec::new();
-        for trail in self.downwards() {
+        for trail in self.steps_down() {
             if let Step::Field(id, field) = trail.step {
                 owner = Some(id);
                 names.extend([embedded(field), field.name.as_str()]);
@@ -77,7 +77,7 @@ impl<'a> Trail<'a> {
     /// The name of the type of the value, which is what the schema says it is.
     pub(super) fn type_name(&self, schema: &Schema, ty: &Type) -> String {
         let mut inner = 0;
-        for trail in self.upwards() {
+        for trail in self.steps_up() {
             match trail.step {
                 Step::Root => break,
                 Step::Key(_) | Step::Index(_) => inner += 1,
@@ -90,12 +90,12 @@ impl<'a> Trail<'a> {
         type_name(schema, ty)
     }
 
-    fn upwards(&self) -> impl Iterator<Item = &Trail<'a>> {
+    fn steps_up(&self) -> impl Iterator<Item = &Trail<'a>> {
         std::iter::successors(Some(self), |trail| trail.parent)
     }
 
-    fn downwards(&self) -> impl Iterator<Item = &Trail<'a>> {
-        let trails: Vec<&Trail<'a>> = self.upwards().collect();
+    fn steps_down(&self) -> impl Iterator<Item = &Trail<'a>> {
+        let trails: Vec<&Trail<'a>> = self.steps_up().collect();
         trails.into_iter().rev()
     }
 }

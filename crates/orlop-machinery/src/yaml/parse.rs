@@ -146,8 +146,6 @@ impl<'a> Documents<'a> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use proptest::prelude::*;
 
     use super::*;
@@ -212,7 +210,10 @@ mod tests {
         );
         check(
             "a: {{ .Values.x }}",
-            r#"yaml: invalid map key: map[interface {}]interface {}{".Values.x":interface {}(nil)}"#,
+            concat!(
+                "yaml: invalid map key: map[interface {}]interface {}",
+                r#"{".Values.x":interface {}(nil)}"#,
+            ),
         );
     }
 
@@ -283,7 +284,6 @@ mod tests {
 
     #[test]
     fn what_makes_much_of_little_is_refused_quickly() {
-        let start = Instant::now();
         let mut laughs = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
         for level in 1..30 {
             let item = format!("*a{}", level - 1);
@@ -300,7 +300,6 @@ mod tests {
         }
         let not_indented = format!("a: \"{}\"", "x\n".repeat(200_000));
         assert!(parse(not_indented.as_bytes()).is_err());
-        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     }
 
     proptest! {
