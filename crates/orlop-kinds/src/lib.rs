@@ -10,8 +10,8 @@ mod kinds;
 pub mod catalog;
 pub mod schema;
 
-mod apiextensions;
 mod admissionregistration;
+mod apiextensions;
 mod apiregistration;
 mod apps;
 mod authentication;
@@ -34,8 +34,8 @@ mod scheduling;
 mod storage;
 
 pub use self::core::service::allocation as service_allocation;
+pub use crate::core::binding::{BindError, bind_pod};
 pub use catalog::catalog;
 pub use policy::eviction;
 pub use rules::{cron_schedule, scale};
-pub use crate::core::binding::{BindError, bind_pod};
 pub use schema::schema;

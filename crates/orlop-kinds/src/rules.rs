@@ -1,9 +1,9 @@
 //! Rules that several kinds share. Each stands once, in the file of what it is about.
 
 pub(crate) mod access_mode;
+pub(crate) mod address_pair;
 pub(crate) mod claim_template_metadata;
 pub mod cron_schedule;
-pub(crate) mod address_pair;
 pub(crate) mod deprecated_node_label;
 pub(crate) mod first_few;
 pub(crate) mod generation;

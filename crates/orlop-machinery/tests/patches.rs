@@ -4,7 +4,7 @@
 //! patches. A case is a line that says what it is about and lines of a word and a JSON value; an
 //! empty line ends it, a line that starts with `#` is a heading.
 
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a test")]
 
 #[path = "patches/json.rs"]
 mod json_patch;

@@ -27,7 +27,7 @@ fn main() {
     print("create: allocations", || create(entry, &manager, POD));
     print("create: allocations to parse and decode", || decoded(entry, POD));
     print("create: allocations to clone", || pod.clone());
-    let mut copy = pod.clone();
+    let mut copy = pod;
     print("create: allocations to default", || catalog().set_defaults(entry, &mut copy));
     print("create: allocations to validate", || validate(entry, &ready));
     let copy = ready.clone();
