@@ -47,7 +47,7 @@ pub use field_filter::{FieldFilter, FieldPattern, ResetFields};
 pub use field_manager::{ApplyOptions, FieldManager, Outcome, UpdateError};
 pub use field_path::{PathElement, path_text};
 pub use field_set::FieldSet;
-pub use managers::{ManagedFieldsError, ManagerId, Operation, check_managed_fields};
+pub use managers::{ManagedFieldsError, ManagerId, Operation, check_managed_fields, manager_name};
 pub use scale::ScaleFields;
 pub use timestamps::keep_times_if_unchanged;
 pub use typing::Typing;

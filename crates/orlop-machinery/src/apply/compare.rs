@@ -10,9 +10,9 @@ use super::field_path::PathElement;
 use super::field_set::{Branch, FieldSet};
 use super::items::{Same, sorted_items};
 use super::owned_fields::all_paths;
-use super::typing::{Choice, Shape};
+use super::typing::{Choice, Shape, is_without_parts};
 use super::value_order;
-use crate::value::{Str, Value};
+use crate::value::{Str, Value, compare_keys};
 
 /// What changed from the left object to the right one.
 #[derive(Clone, Debug, Default)]
@@ -134,16 +134,26 @@ fn compare_maps(left: &[(Str, Value)], right: &[(Str, Value)], shape: &Shape<'_>
             (None, None) => return delta,
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
-            (Some((left, _)), Some((right, _))) => left.cmp(right),
+            (Some((left, _)), Some((right, _))) => compare_keys(left, right),
         };
         let from_left = if order.is_le() { left.next() } else { None };
         let from_right = if order.is_ge() { right.next() } else { None };
         let Some((key, _)) = from_left.or(from_right) else { return delta };
-        let below = compare_values(
-            from_left.map(|(_, value)| value),
-            from_right.map(|(_, value)| value),
-            &cursor.at_known(key).shape,
-        );
+        let below = match (from_left, from_right) {
+            (Some((_, left)), Some((_, right)))
+                if is_without_parts(left) && is_without_parts(right) =>
+            {
+                if value_order::equal(left, right) {
+                    continue;
+                }
+                compare_leaves(left, right)
+            }
+            (left, right) => compare_values(
+                left.map(|(_, value)| value),
+                right.map(|(_, value)| value),
+                &cursor.at_known(key).shape,
+            ),
+        };
         delta.push(PathElement::Field(key.clone()), below);
     }
 }

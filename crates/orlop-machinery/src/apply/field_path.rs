@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::{value_order, value_text};
-use crate::value::{Map, Str, Value};
+use crate::value::{Map, Str, Value, compare_keys};
 
 /// One step of a path.
 ///
@@ -52,7 +52,7 @@ impl PathElement {
 impl Ord for PathElement {
     fn cmp(&self, other: &PathElement) -> Ordering {
         match (self, other) {
-            (PathElement::Field(left), PathElement::Field(right)) => left.cmp(right),
+            (PathElement::Field(left), PathElement::Field(right)) => compare_keys(left, right),
             (PathElement::Key(left), PathElement::Key(right)) => {
                 value_order::compare_maps(left, right)
             }

@@ -11,7 +11,8 @@
 use super::field_set::FieldSet;
 use super::fields_v1::{self, FieldsError};
 use crate::json;
-use crate::text::quote;
+use crate::meta::FIELD_MANAGER_MAX;
+use crate::text::{is_printable, quote};
 use crate::time::Time;
 use crate::value::{Map, Str, Value};
 
@@ -259,6 +260,33 @@ impl Managers {
     }
 }
 
+/// The name of the manager of a request: the one that it gives, else the program that sends it.
+///
+/// Of a `User-Agent` that is what comes before the first slash, without what cannot be printed,
+/// and no longer than a name may be.
+///
+/// ```
+/// use orlop_machinery::apply::manager_name;
+///
+/// assert_eq!(manager_name("me", "kubectl/v1.36.0"), "me");
+/// assert_eq!(manager_name("", "kubectl/v1.36.0 (linux/amd64)"), "kubectl");
+/// ```
+#[must_use]
+pub fn manager_name(field_manager: &str, user_agent: &str) -> String {
+    if !field_manager.is_empty() {
+        return field_manager.to_owned();
+    }
+    let program = user_agent.split('/').next().unwrap_or_default();
+    let mut name = String::new();
+    for c in program.chars().filter(|c| is_printable(*c)) {
+        if name.len() + c.len_utf8() > FIELD_MANAGER_MAX {
+            break;
+        }
+        name.push(c);
+    }
+    name
+}
+
 /// The managers that an update starts from: those that the client sent, if it sent any that make
 /// sense, else those of the live object.
 pub(super) fn decode_live_or_new(live: &Value, new: &Value, is_subresource: bool) -> Managers {
@@ -409,6 +437,15 @@ mod tests {
              error decoding set: parsing key as path element: key must be 2 characters long:",
         );
         check(r#","fieldsV1":{"f:a":{}}"#, "", "");
+    }
+
+    #[test]
+    fn the_name_of_a_program_is_short_and_printable() {
+        assert_eq!(manager_name("", "a\tb c/d/e"), "ab c");
+        assert_eq!(manager_name("", ""), "");
+        assert_eq!(manager_name("", &"x".repeat(200)).len(), FIELD_MANAGER_MAX);
+        let wide = "\u{e4}".repeat(100);
+        assert_eq!(manager_name("", &format!("x{wide}")).len(), FIELD_MANAGER_MAX - 1);
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn merge_maps(left: &Map, right: &Map, shape: &Shape<'_>) -> Map {
         merged.push((key.clone(), value));
     }
     merged.extend(rights.cloned());
-    Map::from_unsorted(merged)
+    Map::from_sorted(merged)
 }
 
 /// Both lists of items that are told apart, item by item.

@@ -8,7 +8,7 @@
 use super::field_path::PathElement;
 use super::field_set::{Branch, FieldSet};
 use super::items::{Same, sorted_items};
-use super::typing::{Choice, Shape};
+use super::typing::{Choice, Shape, is_without_parts};
 use crate::value::{Map, Value};
 
 /// The fields of an object that fits its schema.
@@ -38,7 +38,10 @@ pub(super) fn all_paths(value: &Value, shape: &Shape<'_>) -> Branch {
             all.children.reserve(map.len());
             let mut cursor = shape.cursor();
             for (key, value) in map.entries() {
-                let below = all_paths(value, &cursor.at_known(key).shape);
+                let below = match is_without_parts(value) {
+                    true => Branch::leaf(),
+                    false => all_paths(value, &cursor.at_known(key).shape),
+                };
                 all.children.push(PathElement::Field(key.clone()), below);
             }
         }
@@ -77,14 +80,16 @@ fn branch_of_map(map: &Map, shape: &Shape<'_>) -> Branch {
     children.reserve(map.len());
     let mut cursor = shape.cursor();
     for (key, value) in map.entries() {
-        let place = cursor.at_known(key);
-        let mut below = branch(value, &place.shape);
-        let is_empty = match value {
-            Value::Null => true,
-            Value::Map(map) => map.is_empty(),
-            _ => false,
+        let below = match is_without_parts(value) {
+            true => Branch::leaf(),
+            false => {
+                let place = cursor.at_known(key);
+                let mut below = branch(value, &place.shape);
+                let is_empty = value.as_map().is_some_and(Map::is_empty);
+                below.is_member |= is_empty || !place.is_declared;
+                below
+            }
         };
-        below.is_member |= is_empty || !place.is_declared;
         children.push(PathElement::Field(key.clone()), below);
     }
     Branch { is_member: false, children }

@@ -100,5 +100,5 @@ fn list_or_null(items: Vec<Value>) -> Value {
 }
 
 fn map_or_null(entries: Vec<(Str, Value)>) -> Value {
-    if entries.is_empty() { Value::Null } else { Value::Map(Map::from_unsorted(entries)) }
+    if entries.is_empty() { Value::Null } else { Value::Map(Map::from_sorted(entries)) }
 }

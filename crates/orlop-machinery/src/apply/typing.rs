@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 
 use super::field_path::PathElement;
 use crate::schema::{Field, Identity, List, MapOf, Schema, Struct, StructId, Type};
-use crate::value::{Str, Value};
+use crate::value::{Str, Value, compare_keys};
 
 /// What an object is made of.
 #[derive(Clone, Copy, Debug)]
@@ -230,20 +230,26 @@ impl<'s> Shape<'s> {
 }
 
 impl<'s> Cursor<'s> {
+    /// The field of a name that comes after those asked for before, if a struct declares it.
+    pub(super) fn declared(&mut self, name: &str) -> Option<&'s Field> {
+        while let Some((field, rest)) = self.fields.split_first() {
+            match compare_keys(&field.name, name) {
+                Ordering::Less => self.fields = rest,
+                Ordering::Greater => return None,
+                Ordering::Equal => return Some(field),
+            }
+        }
+        None
+    }
+
     /// What is at a field or key that comes after those asked for before; none when the schema
     /// has no such field.
     pub(super) fn at(&mut self, name: &str) -> Option<Place<'s>> {
-        while let Some((field, rest)) = self.fields.split_first() {
-            match compare_names(&field.name, name) {
-                Ordering::Less => self.fields = rest,
-                Ordering::Greater => break,
-                Ordering::Equal => {
-                    self.fields = rest;
-                    let Shape::Struct(schema, _, fields) = self.shape else { break };
-                    let shape = Shape::of_field(schema, field, fields.is_lenient);
-                    return Some(Place { shape, is_declared: true });
-                }
-            }
+        if let Some(field) = self.declared(name)
+            && let Shape::Struct(schema, _, fields) = self.shape
+        {
+            let shape = Shape::of_field(schema, field, fields.is_lenient);
+            return Some(Place { shape, is_declared: true });
         }
         let shape = match self.shape {
             Shape::Struct(_, of, fields) => is_open(of, fields).then_some(Shape::Deduced),
@@ -267,12 +273,9 @@ impl<'s> Cursor<'s> {
     }
 }
 
-/// Most names differ in the first byte: that spares a call.
-fn compare_names(left: &str, right: &str) -> Ordering {
-    match (left.as_bytes(), right.as_bytes()) {
-        ([left, ..], [right, ..]) if left != right => left.cmp(right),
-        (left, right) => left.cmp(right),
-    }
+/// Whether a value is a scalar, or nothing at all: it has no parts, whatever the schema says.
+pub(super) fn is_without_parts(value: &Value) -> bool {
+    !matches!(value, Value::Map(_) | Value::List(_))
 }
 
 /// Whether a struct takes fields that it does not declare. One without any is a free object.

@@ -13,6 +13,7 @@ use super::items::{check_item, item_element};
 use super::typing::{Choice, Scalar, Shape};
 use super::value_order::with_floats;
 use super::value_text;
+use crate::schema::Type;
 use crate::value::{Map, Value};
 
 /// What to do about items of a list that cannot be told apart.
@@ -122,6 +123,9 @@ impl Walk {
     fn map(&mut self, map: &Map, shape: &Shape<'_>, depth: usize) {
         let mut cursor = shape.cursor();
         for (key, value) in map.iter() {
+            if cursor.declared(key).is_some_and(|field| is_plain_fit(&field.ty, value)) {
+                continue;
+            }
             let before = self.misfits.len();
             let place = cursor.at(key);
             match place {
@@ -172,6 +176,17 @@ impl Walk {
         for (path, _) in &mut self.misfits[from..] {
             path.insert_str(0, &prefix());
         }
+    }
+}
+
+/// Whether a value is a scalar of the type: what most values are, and quickly seen.
+fn is_plain_fit(ty: &Type, value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(_) => matches!(ty, Type::String | Type::Quantity | Type::Time),
+        Value::Int(_) => matches!(ty, Type::Int32 | Type::Int64 | Type::IntOrString),
+        Value::Bool(_) => matches!(ty, Type::Bool),
+        _ => false,
     }
 }
 

@@ -27,13 +27,19 @@ fn tree(set: &FieldSet, is_member: bool, buffer: &mut String) -> Value {
     if is_member {
         entries.push((Str::const_new("."), Value::Map(Map::new())));
     }
+    // The text of fields has their order; that of keys and values has not.
+    let mut is_sorted = true;
     for node in set.nodes() {
+        is_sorted &= matches!(node.element, PathElement::Field(_));
         buffer.clear();
         write_element(&node.element, buffer);
         let key = Str::new(&buffer);
         entries.push((key, tree(&node.branch.children, node.branch.is_member, buffer)));
     }
-    Value::Map(Map::from_unsorted(entries))
+    Value::Map(match is_sorted {
+        true => Map::from_sorted(entries),
+        false => Map::from_unsorted(entries),
+    })
 }
 
 fn write_set(set: &FieldSet, is_member: bool, out: &mut String, buffer: &mut String) {
