@@ -15,6 +15,7 @@ pub(crate) mod sample;
 use compact_str::CompactString;
 
 pub use map::Map;
+pub(crate) use map::compare_keys;
 pub(crate) use map::key_prefix;
 
 /// A string of an object. Up to 24 bytes live inside it, without an allocation.

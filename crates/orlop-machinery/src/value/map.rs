@@ -154,7 +154,7 @@ impl Map {
 
 /// The order of keys. Most differ in their first byte, which needs no call to find out.
 #[inline]
-fn compare_keys(a: &str, b: &str) -> Ordering {
+pub(crate) fn compare_keys(a: &str, b: &str) -> Ordering {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     match a.first().cmp(&b.first()) {
         Ordering::Equal => a.cmp(b),
