@@ -10,8 +10,10 @@
 //! the order of the text; here, the order is that of the keys. Who has the text gets Go's choice
 //! from [`crate::strict`].
 //!
-//! A pointer to a value that Go prints as null (the zero time) counts as not set: Go would print
-//! null once and forget it the next time.
+//! Two things are not as in Go. A pointer to a value that Go prints as null (the zero time) counts
+//! as not set: Go would print null once and forget it the next time. And JSON that no struct
+//! describes (`RawExtension`, `FieldsV1`) is a value like all others: Go keeps its text, with the
+//! order of its keys.
 
 mod document;
 mod leaf;

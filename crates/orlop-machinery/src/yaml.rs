@@ -10,10 +10,12 @@
 //! mean, aliases and their bounds, merge keys and keys that stand twice are here.
 
 mod error;
+mod key_order;
 mod nodes;
 mod parse;
 mod print;
 mod resolve;
+mod style;
 mod timestamp;
 mod value;
 

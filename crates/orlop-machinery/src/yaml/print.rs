@@ -7,10 +7,11 @@
 //! Two texts are quoted that upstream leaves bare, because they would not come back: the key `<<`,
 //! and what has one of Unicode's line ends inside.
 
-use std::cmp::Ordering;
 use std::fmt::Write;
 
+use super::key_order::sort;
 use super::resolve::{Resolved, resolve};
+use super::style::{Analysis, is_base_60, is_break, is_printable};
 use crate::value::Value;
 
 /// Where lines break, if a space is there.
@@ -325,87 +326,6 @@ impl Printer {
     }
 }
 
-/// Which styles keep a text what it is.
-struct Analysis {
-    allows_plain: bool,
-    allows_single_quotes: bool,
-    allows_block: bool,
-}
-
-impl Analysis {
-    fn of(text: &str) -> Analysis {
-        let mut has_indicator = text.starts_with("---") || text.starts_with("...");
-        let (mut has_break, mut has_special) = (false, false);
-        let (mut has_break_space, mut has_space_break) = (false, false);
-        let mut before = None;
-        let mut rest = text.chars();
-        while let Some(c) = rest.next() {
-            let is_blank_next = rest.as_str().is_empty() || rest.as_str().starts_with([' ', '\t']);
-            let is_blank_before =
-                before.is_none_or(|c| is_break(c) || matches!(c, ' ' | '\t' | '\0'));
-            has_indicator |= match c {
-                ':' => is_blank_next,
-                '#' => is_blank_before,
-                '-' | '?' => before.is_none() && is_blank_next,
-                ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%'
-                | '@' | '`' => before.is_none(),
-                _ => false,
-            };
-            has_special |= !is_printable(c) || is_break(c) && c != '\n';
-            has_break |= c == '\n';
-            has_break_space |= c == ' ' && before == Some('\n');
-            has_space_break |= c == '\n' && before == Some(' ');
-            before = Some(c);
-        }
-        let has_outer_space = text.starts_with([' ', '\n']) || text.ends_with([' ', '\n']);
-        let is_empty = text.is_empty();
-        let is_odd = has_special || has_space_break;
-        Analysis {
-            allows_plain: !(has_outer_space || has_break || has_indicator || is_odd || is_empty),
-            allows_single_quotes: !(has_break_space || is_odd),
-            allows_block: !(is_odd || text.ends_with(' ') || is_empty),
-        }
-    }
-}
-
-/// Whether a character can stand in a text without an escape.
-fn is_printable(c: char) -> bool {
-    matches!(c,
-        '\n'
-        | ' '..='~'
-        | '\u{a0}'..='\u{d7ff}'
-        | '\u{e000}'..='\u{fefe}'
-        | '\u{ff00}'..='\u{fffd}')
-}
-
-/// Whether a character ends a line.
-fn is_break(c: char) -> bool {
-    matches!(c, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
-}
-
-/// Whether other readers take the text for a number in base 60: `12:30:45`.
-fn is_base_60(text: &str) -> bool {
-    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let mut parts = whole.split(':');
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
-    let first = parts.next().unwrap_or_default();
-    let is_first = first.starts_with(|c: char| c.is_ascii_digit()) && is_digits(first);
-    let is_sixtieth = |part: &str| match part.as_bytes() {
-        [low] => low.is_ascii_digit(),
-        [high, low] => (b'0'..=b'5').contains(high) && low.is_ascii_digit(),
-        _ => false,
-    };
-    let mut count = 0;
-    is_first
-        && is_digits(fraction)
-        && parts.all(|part| {
-            count += 1;
-            is_sixtieth(part)
-        })
-        && count > 0
-}
-
 /// A float as Go's `%g` writes it with the digits that it needs.
 fn float(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e21 {
@@ -431,51 +351,6 @@ pub(super) fn general(text: &str) -> String {
     let sign = if exponent < 0 { '-' } else { '+' };
     write!(out, "e{sign}{:02}", exponent.unsigned_abs()).expect("a string grows");
     out
-}
-
-/// Sorts entries by their keys. The order has circles (`1a`, `2`, `12`), and merging is the way of
-/// sorting that minds least.
-fn sort<'a>(mut entries: Vec<(&'a str, &'a Value)>) -> Vec<(&'a str, &'a Value)> {
-    if entries.is_sorted_by(|a, b| compare_keys(a.0, b.0).is_le()) {
-        return entries;
-    }
-    let right = sort(entries.split_off(entries.len() / 2)).into_iter();
-    let left = sort(entries).into_iter();
-    let mut sorted = Vec::with_capacity(left.len() + right.len());
-    let (mut left, mut right) = (left.peekable(), right.peekable());
-    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-        let next = if compare_keys(a.0, b.0).is_le() { left.next() } else { right.next() };
-        sorted.extend(next);
-    }
-    sorted.extend(left.chain(right));
-    sorted
-}
-
-/// The order of keys: letters after everything else, numbers by their size.
-fn compare_keys(a: &str, b: &str) -> Ordering {
-    let mut pairs = a.char_indices().zip(b.chars());
-    let Some(((at, a_char), b_char)) = pairs.find(|((_, a), b)| a != b) else {
-        return a.len().cmp(&b.len());
-    };
-    match (a_char.is_alphabetic(), b_char.is_alphabetic()) {
-        (true, true) => return a_char.cmp(&b_char),
-        (true, false) => return Ordering::Greater,
-        (false, true) => return Ordering::Less,
-        (false, false) => {}
-    }
-    // A zero counts only after another digit: 1 in front of both makes it count.
-    let mut start = 0;
-    if a_char == '0' || b_char == '0' {
-        let mut digits = a[..at].bytes().rev().take_while(u8::is_ascii_digit);
-        start = i64::from(digits.any(|digit| digit != b'0'));
-    }
-    let number = |text: &str| {
-        let digits = text.bytes().take_while(u8::is_ascii_digit);
-        digits.fold((start, 0), |(number, count), digit| {
-            (number.wrapping_mul(10).wrapping_add(i64::from(digit - b'0')), count + 1)
-        })
-    };
-    number(&a[at..]).cmp(&number(&b[at..])).then(a_char.cmp(&b_char))
 }
 
 #[cfg(test)]
