@@ -3,6 +3,21 @@
 //! One kind is one file and one word in the list of its group; everything else (routes, discovery,
 //! OpenAPI, storage keys, tables) is derived from the [`catalog`]. Rules that several kinds share
 //! stand once, in `rules`.
+//!
+//! ```
+//! use orlop_kinds::{catalog, schema};
+//! use orlop_machinery::{decode, field::Errors, kind::Context, yaml};
+//!
+//! let text = b"{apiVersion: v1, kind: Pod, spec: {containers: [{image: nginx}]}}";
+//! let kind = catalog().find_kind("v1", "Pod").expect("there are pods");
+//! let mut pod = decode::decode(schema(), kind.id, yaml::parse(text)?)?.object;
+//! catalog().set_defaults(kind, &mut pod);
+//!
+//! let mut errors = Errors::new();
+//! kind.kind.validate(&Context::default(), &kind.node(&pod), &mut errors);
+//! assert_eq!(errors.to_string(), "spec.containers[0].name: Required value\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[macro_use]
 mod kinds;
