@@ -14,10 +14,12 @@
 //! | `typing`, `items`, `zero_object` | what the schema says |
 //! | `value_order`, `value_text` | values as upstream compares and shows them |
 //! | `validate`, `owned_fields`, `compare`, `merge`, `remove`, `reconcile` | walks over objects |
-//! | `managers`, `versions`, `updater`, `conflict` | what a write means for its managers |
+//! | `managers`, `cap_managers`, `versions` | who manages what, in which version |
+//! | `updater`, `conflict` | what a write means for its managers |
 //! | `last_applied`, `timestamps`, `scale` | special cases |
 //! | `field_manager` | all together |
 
+mod cap_managers;
 mod compare;
 mod conflict;
 mod field_filter;

@@ -11,6 +11,7 @@
 
 use std::sync::LazyLock;
 
+use super::cap_managers::cap_updaters;
 use super::conflict::ApplyError;
 use super::field_filter::ResetFields;
 use super::field_set::FieldSet;
@@ -322,7 +323,7 @@ impl<'a> FieldManager<'a> {
             let api_version = self.api_version.clone();
             managers.list.push(Manager { id, api_version, fields, time: Some(now) });
         }
-        managers.cap_updates(UPDATERS_MAX);
+        cap_updaters(managers, UPDATERS_MAX);
         Ok(())
     }
 

@@ -5,8 +5,11 @@
 //! name, version, subresource.
 //!
 //! Behaviour after `apimachinery/pkg/util/managedfields/internal` (`managedfields.go`,
-//! `capmanagers.go`, `fieldmanager.go`). The rules of `managedFields` as a field of metadata are
+//! `fieldmanager.go`). The rules of `managedFields` as a field of metadata are
 //! with the other rules of metadata.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use super::field_set::FieldSet;
 use super::fields_v1::{self, FieldsError};
@@ -17,7 +20,7 @@ use crate::time::Time;
 use crate::value::{Map, Str, Value};
 
 /// How somebody came to manage fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operation {
     /// By server-side apply.
     Apply,
@@ -26,7 +29,7 @@ pub enum Operation {
 }
 
 /// What tells an entry of `managedFields` from others.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ManagerId {
     /// The manager's name.
     pub manager: Str,
@@ -144,6 +147,13 @@ impl ManagerId {
     }
 }
 
+impl Manager {
+    /// When it last wrote; 0 when that is not known.
+    pub(super) fn seconds(&self) -> i64 {
+        self.time.map_or(0, Time::unix_seconds)
+    }
+}
+
 impl Managers {
     /// Reads the entries of `managedFields`.
     ///
@@ -151,11 +161,20 @@ impl Managers {
     ///
     /// With the first entry that is wrong.
     pub(super) fn decode(entries: &[Value]) -> Result<Managers, ManagedFieldsError> {
-        let mut managers = Managers { list: Vec::with_capacity(entries.len()) };
+        let mut list: Vec<Manager> = Vec::with_capacity(entries.len());
+        // Clients send these: there may be many.
+        let mut places = HashMap::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
-            managers.set(decode_entry(at, entry)?);
+            let manager = decode_entry(at, entry)?;
+            match places.entry(manager.id.clone()) {
+                Entry::Occupied(place) => list[*place.get()] = manager,
+                Entry::Vacant(place) => {
+                    place.insert(list.len());
+                    list.push(manager);
+                }
+            }
         }
-        Ok(managers)
+        Ok(Managers { list })
     }
 
     /// Writes the entries; none when nobody manages anything.
@@ -164,7 +183,7 @@ impl Managers {
             return None;
         }
         self.list.sort_by(|a, b| {
-            let rank = |manager: &Manager| (manager.id.operation, seconds(manager));
+            let rank = |manager: &Manager| (manager.id.operation, manager.seconds());
             let order = rank(a).cmp(&rank(b)).then_with(|| a.id.manager.cmp(&b.id.manager));
             let order = order.then_with(|| a.api_version.cmp(&b.api_version));
             order.then_with(|| a.id.subresource.cmp(&b.id.subresource))
@@ -207,56 +226,6 @@ impl Managers {
 
     pub(super) fn drop_idle(&mut self) {
         self.list.retain(|manager| !manager.fields.is_empty());
-    }
-
-    /// Joins the oldest updates of each version until no more than `max` are left.
-    pub(super) fn cap_updates(&mut self, max: usize) {
-        let is_update = |manager: &&Manager| manager.id.operation == Operation::Update;
-        let mut count = self.list.iter().filter(is_update).count();
-        if count <= max {
-            return;
-        }
-        let mut oldest: Vec<(i64, String, ManagerId)> = self
-            .list
-            .iter()
-            .filter(is_update)
-            .map(|manager| (seconds(manager), manager.id.key(), manager.id.clone()))
-            .collect();
-        oldest.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
-        let mut firsts: Vec<(Str, ManagerId)> = Vec::new();
-        for (_, _, id) in oldest {
-            if count <= max {
-                return;
-            }
-            let Some(version) = self.get(&id).map(|manager| manager.api_version.clone()) else {
-                continue;
-            };
-            match firsts.iter_mut().find(|(known, _)| *known == version) {
-                None => firsts.push((version, id)),
-                Some((version, first)) => {
-                    let bucket = ManagerId::update("ancient-changes", version, "");
-                    let earlier = std::mem::replace(first, bucket.clone());
-                    self.join(&earlier, &bucket);
-                    self.join(&id, &bucket);
-                    count -= 1;
-                }
-            }
-        }
-    }
-
-    /// Moves what a manager has to another one, which takes its time.
-    fn join(&mut self, from: &ManagerId, to: &ManagerId) {
-        if from == to {
-            return;
-        }
-        let Some(from) = self.take(from) else { return };
-        match self.get_mut(to) {
-            Some(to) => {
-                to.fields = std::mem::take(&mut to.fields).union(from.fields);
-                to.time = from.time;
-            }
-            None => self.set(Manager { id: to.clone(), ..from }),
-        }
     }
 }
 
@@ -336,11 +305,6 @@ fn is_reset(sent: &Value) -> bool {
         },
         _ => false,
     }
-}
-
-/// When a manager last wrote; 0 when that is not known.
-fn seconds(manager: &Manager) -> i64 {
-    manager.time.map_or(0, Time::unix_seconds)
 }
 
 fn decode_entry(at: usize, entry: &Value) -> Result<Manager, ManagedFieldsError> {
@@ -497,21 +461,5 @@ mod tests {
             .collect();
         let expect = sorted.map(|words| words.splitn(3, ' ').last().unwrap());
         assert_eq!(seen, expect);
-    }
-
-    #[test]
-    fn an_older_joint_manager_is_kept_apart_from_nobody() {
-        let mut managers = Managers::default();
-        for (at, name) in ["aaa", "ancient-changes", "m1", "m2"].into_iter().enumerate() {
-            let fields = FieldSet::of_fields(&[&format!("f{at}")]);
-            let id = ManagerId::update(name, "v1", "");
-            let time = Some(Time::from_unix(1));
-            managers.set(Manager { id, api_version: "v1".into(), fields, time });
-        }
-        managers.cap_updates(2);
-        let names: Vec<_> =
-            managers.list.iter().map(|manager| manager.id.manager.as_str()).collect();
-        assert_eq!(names, ["ancient-changes", "m2"]);
-        assert_eq!(managers.list[0].fields.to_string(), ".f0\n.f1\n.f2\n");
     }
 }

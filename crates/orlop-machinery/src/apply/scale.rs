@@ -4,9 +4,11 @@
 //! versions; a manager of the one is a manager of the other. Behaviour after
 //! `apimachinery/pkg/util/managedfields` (`scalehandler.go`).
 
+use std::collections::{HashMap, HashSet};
+
 use super::field_path::PathElement;
 use super::field_set::FieldSet;
-use super::managers::{ManagedFieldsError, Manager, Managers};
+use super::managers::{ManagedFieldsError, Manager, ManagerId, Managers};
 use crate::value::{Str, Value};
 
 const SCALE_VERSION: &str = "autoscaling/v1";
@@ -56,8 +58,10 @@ impl ScaleFields<'_> {
         of_scale: &Value,
     ) -> Result<Value, ManagedFieldsError> {
         let mut managers = Managers::decode(of_object.list())?;
-        let mut scale = Managers::decode(of_scale.list())?;
-        let times: Vec<_> =
+        let scale = Managers::decode(of_scale.list())?;
+        let mut scalers: HashSet<&ManagerId> =
+            scale.list.iter().map(|manager| &manager.id).collect();
+        let times: HashMap<_, _> =
             managers.list.iter().map(|manager| (manager.id.clone(), manager.time)).collect();
         managers.list.retain_mut(|manager| {
             let Some(path) = self.path(&manager.api_version) else { return false };
@@ -65,25 +69,34 @@ impl ScaleFields<'_> {
                 return true;
             };
             // Who is no longer a manager of the scale has lost the number.
-            if scale.take(&manager.id).is_none() {
+            if !scalers.remove(&manager.id) {
                 let mut lost = FieldSet::new();
                 lost.insert(&path);
                 manager.fields.subtract(&lost);
             }
             !manager.fields.is_empty()
         });
+        let ids = managers.list.iter().map(|manager| manager.id.clone());
+        let places: HashMap<ManagerId, usize> = ids.zip(0..).collect();
         let replicas = PathElement::fields(REPLICAS_IN_SCALE);
-        for manager in scale.list {
-            if !manager.fields.contains(&replicas) {
+        for manager in &scale.list {
+            if !scalers.contains(&manager.id) || !manager.fields.contains(&replicas) {
                 continue;
             }
             let mut fields = FieldSet::new();
             if let Some(Some(path)) = self.path(self.api_version) {
                 fields.insert(&path);
             }
-            let time = times.iter().find(|(id, _)| *id == manager.id).and_then(|(_, time)| *time);
-            let api_version = Str::new(self.api_version);
-            managers.set(Manager { id: manager.id, api_version, fields, time });
+            let new = Manager {
+                id: manager.id.clone(),
+                api_version: Str::new(self.api_version),
+                fields,
+                time: times.get(&manager.id).copied().flatten(),
+            };
+            match places.get(&manager.id) {
+                Some(place) => managers.list[*place] = new,
+                None => managers.list.push(new),
+            }
         }
         Ok(managers.encode().unwrap_or_default())
     }

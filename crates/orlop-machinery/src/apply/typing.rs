@@ -30,7 +30,7 @@ pub(super) enum Shape<'s> {
     Scalar(Scalar),
     Struct(&'s Schema, &'s Struct, Fields),
     Map(&'s Schema, &'s MapOf, Fields),
-    List(&'s Schema, &'s List, Relation<'s>),
+    List(&'s Schema, &'s List, Items<'s>),
     /// Any JSON; maps change key by key, lists as a whole.
     Deduced,
     /// Any JSON; all of it changes as a whole.
@@ -43,6 +43,14 @@ pub(super) struct Fields {
     /// Whether they change as a whole.
     pub(super) is_atomic: bool,
     /// Whether fields that the schema does not know are fine: somebody above keeps them.
+    pub(super) is_lenient: bool,
+}
+
+/// How the items of a list belong together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Items<'s> {
+    pub(super) relation: Relation<'s>,
+    /// As [`Fields::is_lenient`].
     pub(super) is_lenient: bool,
 }
 
@@ -142,7 +150,7 @@ impl<'s> Shape<'s> {
     /// How the items of the list here are told apart.
     pub(super) fn relation(&self) -> Relation<'s> {
         match self {
-            Shape::List(_, _, relation) => *relation,
+            Shape::List(_, _, items) => items.relation,
             _ => Relation::Atomic,
         }
     }
@@ -189,7 +197,9 @@ impl<'s> Shape<'s> {
     /// What an item of the list here is.
     pub(super) fn item(&self) -> Shape<'s> {
         match self {
-            Shape::List(schema, list, _) => Shape::of_type(schema, &list.item, false),
+            Shape::List(schema, list, items) => {
+                Shape::of_type(schema, &list.item, items.is_lenient)
+            }
             _ => Shape::Untyped,
         }
     }
@@ -212,7 +222,9 @@ impl<'s> Shape<'s> {
             Type::Map(map) => {
                 Shape::Map(schema, map, Fields { is_atomic: map.is_atomic, is_lenient })
             }
-            Type::List(list) => Shape::List(schema, list, relation(list, None)),
+            Type::List(list) => {
+                Shape::List(schema, list, Items { relation: relation(list, None), is_lenient })
+            }
         }
     }
 
@@ -222,7 +234,7 @@ impl<'s> Shape<'s> {
             Shape::Struct(_, _, fields) | Shape::Map(_, _, fields) => {
                 fields.is_atomic = (fields.is_atomic || field.is_atomic) && !field.is_granular;
             }
-            Shape::List(_, list, how) => *how = relation(list, Some(field)),
+            Shape::List(_, list, items) => items.relation = relation(list, Some(field)),
             _ => {}
         }
         shape

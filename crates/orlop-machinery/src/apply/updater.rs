@@ -7,6 +7,7 @@
 //! All objects here are without managed fields and fit their schema. Behaviour after
 //! `structured-merge-diff/merge` (`update.go`).
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::compare::{Comparison, compare};
@@ -133,7 +134,8 @@ impl<'a> Updater<'a> {
         managers: &mut Managers,
     ) -> Result<LiveVersions<'a>, Failure> {
         let mut versions = LiveVersions { list: Vec::new() };
-        let mut gone = Vec::new();
+        // Clients send these: there may be many.
+        let mut gone = HashSet::new();
         for manager in &mut managers.list {
             let version = &manager.api_version;
             if version == self.api_version {
@@ -143,7 +145,7 @@ impl<'a> Updater<'a> {
             if versions.get(version).is_none() && !gone.contains(version) {
                 match self.convert_value(live, version).map_err(Failure::Other)? {
                     Some((live, shape)) => versions.list.push((version.clone(), live, shape)),
-                    None => gone.push(version.clone()),
+                    None => _ = gone.insert(version.clone()),
                 }
             }
             if let Some((_, shape)) = versions.get(version) {

@@ -36,11 +36,14 @@ pub struct Misfits {
 /// Deeper nesting is refused.
 const DEPTH_MAX: usize = 512;
 
+/// More misfits are not looked for.
+const MISFITS_MAX: usize = 256;
+
 /// Checks a value.
 ///
 /// # Errors
 ///
-/// With everything that is wrong, in the order of keys and items.
+/// With what is wrong, in the order of keys and items; the first few hundred.
 pub(super) fn validate(
     value: &Value,
     shape: &Shape<'_>,
@@ -84,6 +87,9 @@ impl Walk {
     fn value(&mut self, value: &Value, shape: &Shape<'_>, depth: usize) {
         if depth > DEPTH_MAX {
             self.add("exceeded max depth");
+            return;
+        }
+        if self.misfits.len() >= MISFITS_MAX {
             return;
         }
         match (shape.choose(Some(value)), value) {
