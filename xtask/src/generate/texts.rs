@@ -272,7 +272,7 @@ mod tests {
 Ship
  kind string - omit
  \
-            planks int32 2.3 req
+            planks int32 2.3 req in=Hull
  mast *Mast 1 omit
 ";
         check(&types.replace("KIND", KIND), "{}", expect);
@@ -291,9 +291,9 @@ Ship
             "Flag": {"under": "string"}, "Crate": {"fields": []}}"#;
         let schemas = r#"{"io.k8s.api.ships.v1.Ship":
             {"required": ["log"], "properties": {"flag": {"default": "Red"}}}}"#;
-        let expect = "Crate\nShip\n kind string - omit\n names <string> 1\n \
+        let expect = "Crate\nShip\n kind string - omit\n names <string> 1 go=v1.Names\n \
             cargo [Crate] 2 omit list=map:a,b patch=merge key=a\n \
-            flag string 3 default=\"Red\"\n log {bytes} 4 req\n";
+            flag string 3 go=v1.Flag default=\"Red\"\n log {bytes} 4 req go=map[v1.Flag][]byte\n";
         check(&types.replace("KIND", KIND), schemas, expect);
     }
 }
