@@ -1,7 +1,7 @@
 //! Every built-in kind of Kubernetes.
 //!
 //! One kind is one file and one word in the list of its group; everything else (routes, discovery,
-//! OpenAPI, storage keys, tables) is derived from the [`catalog`]. Rules that several kinds share
+//! OpenAPI, storage keys, tables) is derived from the [`catalog()`]. Rules that several kinds share
 //! stand once, in `rules`.
 //!
 //! ```
