@@ -20,7 +20,10 @@ fuzz_target!(|input: &[u8]| {
     reads_again::<Time>(input);
     reads_again::<MicroTime>(input);
     reads_again::<Duration>(input);
-    reads_again::<Quantity>(input);
+    // Beyond the largest suffix upstream loses zeros when it prints, and so do we.
+    if input.parse::<Quantity>().is_ok_and(|quantity| quantity.as_f64().abs() < 1e18) {
+        reads_again::<Quantity>(input);
+    }
     reads_again::<LabelSelector>(input);
     if let Ok(selector) = input.parse::<FieldSelector>() {
         // Terms are sorted as they were written, so printing may change their order, as upstream.
