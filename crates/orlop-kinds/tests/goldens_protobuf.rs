@@ -82,7 +82,9 @@ proptest! {
         which: prop::sample::Index,
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
-        prop_assume!(!MESSAGES.is_empty());
+        if MESSAGES.is_empty() {
+            return Ok(());
+        }
         let (id, message) = which.get(&MESSAGES);
         let mut message = message.clone();
         for (at, byte) in damage {
