@@ -16,30 +16,13 @@ use orlop_machinery::protobuf;
 use orlop_machinery::schema::StructId;
 use proptest::prelude::*;
 
-/// The struct of a file such as `rbac.authorization.k8s.io.v1.Role.pb`; none for versions that are
-/// not served.
-fn find(file: &str) -> Option<StructId> {
-    let name = file.strip_suffix(".pb")?;
-    let (group_version, kind) = name.rsplit_once('.')?;
-    let (group, version) = group_version.rsplit_once('.')?;
-    let is_served = !version.contains("alpha") && !version.contains("beta");
-    let package = match group.split('.').next()? {
-        "apiextensions" => "apiextensions-apiserver.pkg.apis.apiextensions".to_owned(),
-        group => format!("api.{group}"),
-    };
-    let meta = format!("io.k8s.apimachinery.pkg.apis.meta.v1.{kind}");
-    let found = schema().find(&format!("io.k8s.{package}.{version}.{kind}"));
-    let found = found.or_else(|| schema().find(&meta));
-    is_served.then(|| found.unwrap_or_else(|| panic!("the schema has no struct for {file}")))
-}
-
 #[test]
 fn every_kind_is_written_and_read_as_upstream_does() {
     let Some(folder) = recorded::folder() else { return };
     let mut count = 0;
     for file in recorded::files(&folder.join("api-testdata"), "pb") {
-        let name = file.file_name().unwrap().to_str().unwrap();
-        let Some(id) = find(name) else { continue };
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let Some(id) = recorded::find(name) else { continue };
         count += 1;
         let sealed = std::fs::read(&file).unwrap();
         let expect = recorded::json(&file.with_extension("json"));
@@ -65,7 +48,7 @@ static MESSAGES: LazyLock<Vec<(StructId, Vec<u8>)>> = LazyLock::new(|| {
     let Some(folder) = recorded::folder() else { return Vec::new() };
     let files = recorded::files(&folder.join("api-testdata"), "pb").into_iter();
     let messages = files.filter_map(|file| {
-        let id = find(file.file_name()?.to_str()?)?;
+        let id = recorded::find(file.file_stem()?.to_str()?)?;
         let sealed = std::fs::read(&file).unwrap();
         Some((id, protobuf::open(&sealed).unwrap().raw.to_vec()))
     });
