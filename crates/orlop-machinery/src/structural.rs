@@ -6,8 +6,8 @@
 //! the struct of a [`Schema`] of it, so that decoding, patches, apply and OpenAPI treat objects of
 //! custom resources as those of built-in kinds.
 //!
-//! Not here yet: pruning, defaulting and validation of values, and the rules that a schema itself
-//! must keep (`NonStructuralSchema`). They walk the same nodes.
+//! Not here yet: pruning, defaulting and validation of values, which walk the same nodes. The rules
+//! that a schema itself must keep stand with the kind that carries schemas.
 
 use std::collections::BTreeMap;
 
