@@ -7,14 +7,14 @@ use std::fmt::Write;
 use crate::value::Value;
 
 /// As `%v`: `map[a:1 b:[x <nil>]]`.
-pub(super) fn show(value: &Value) -> String {
+pub(crate) fn show(value: &Value) -> String {
     let mut out = String::new();
     write_plain(value, &mut out);
     out
 }
 
 /// Lists as `%v` prints them: `[[1 2] [3]]`.
-pub(super) fn show_lists(lists: &[&[Value]]) -> String {
+pub(crate) fn show_lists(lists: &[&[Value]]) -> String {
     let mut out = String::from("[");
     for (at, list) in lists.iter().enumerate() {
         if at > 0 {
@@ -27,14 +27,14 @@ pub(super) fn show_lists(lists: &[&[Value]]) -> String {
 }
 
 /// A list as `%v` prints it.
-pub(super) fn show_list(list: &[Value]) -> String {
+pub(crate) fn show_list(list: &[Value]) -> String {
     let mut out = String::new();
     write_list(list, &mut out, write_plain);
     out
 }
 
 /// As `%s`, which complains about all that is not text: `%!s(int64=1)`.
-pub(super) fn show_as_text(value: &Value) -> String {
+pub(crate) fn show_as_text(value: &Value) -> String {
     let mut out = String::new();
     match value {
         Value::Null => out.push_str("%!s(<nil>)"),
@@ -44,7 +44,7 @@ pub(super) fn show_as_text(value: &Value) -> String {
 }
 
 /// The type as `%s` prints what `reflect.TypeOf` returns.
-pub(super) fn type_name(value: &Value) -> &'static str {
+pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "%!s(<nil>)",
         Value::Bool(_) => "bool",
@@ -107,7 +107,7 @@ fn write_map(map: &Value, out: &mut String, write: fn(&Value, &mut String)) {
 }
 
 /// As `%g` with as few digits as tell the number from all others.
-fn write_float(number: f64, out: &mut String) {
+pub(crate) fn write_float(number: f64, out: &mut String) {
     let text = format!("{number:e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();

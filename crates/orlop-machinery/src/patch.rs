@@ -17,7 +17,6 @@
 //! Server-side apply is not here: it is no patch but a merge of owners.
 
 mod entries;
-mod go_text;
 pub mod json;
 mod json_pointer;
 pub mod merge;

@@ -7,6 +7,7 @@
 
 use std::fmt::Write;
 
+use crate::go_text::write_float;
 use crate::text::quote;
 use crate::value::Value;
 
@@ -126,22 +127,6 @@ fn write_syntax(value: &Value, out: &mut String) {
         }
         scalar => write_plain(scalar, out),
     }
-}
-
-/// Go's `%v` of a float: the shortest digits, with an exponent below 1e-4 and from 1e6 on.
-fn write_float(number: f64, out: &mut String) {
-    let size = number.abs();
-    if size == 0.0 || (1e-4..1e6).contains(&size) {
-        write!(out, "{number}").expect("a string grows");
-        return;
-    }
-    let text = format!("{number:e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let (sign, exponent) = match exponent.strip_prefix('-') {
-        Some(exponent) => ('-', exponent),
-        None => ('+', exponent),
-    };
-    write!(out, "{digits}e{sign}{exponent:0>2}").expect("a string grows");
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
-use super::print::print_go;
 use super::{Block, Filter, JsonPathError, Operator, Slice, Step};
+use crate::go_text;
 use crate::value::Value;
 
 /// No evaluation produces more values than this. Upstream has no bound, and a path such as
@@ -92,7 +92,7 @@ impl Evaluation {
         let mut found = Vec::new();
         for value in values {
             let Value::List(items) = value else {
-                let shown = print_go(value);
+                let shown = go_text::show(value);
                 let message = format!("{shown} is not array or slice and cannot be filtered");
                 return Err(JsonPathError { message });
             };

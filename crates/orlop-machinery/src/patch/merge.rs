@@ -10,7 +10,8 @@
 
 use std::convert::Infallible;
 
-use super::{Precondition, Refusal, entries, go_text, prune_nulls, read_map};
+use super::{Precondition, Refusal, entries, prune_nulls, read_map};
+use crate::go_text;
 use crate::value::{Map, Value};
 use crate::{json, yaml};
 

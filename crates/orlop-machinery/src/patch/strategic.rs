@@ -32,7 +32,8 @@ mod order;
 
 use self::diff::{DiffOptions, diff_maps};
 use self::lookup::Lookup;
-use super::{Precondition, Refusal, check_map, go_text, read_map};
+use super::{Precondition, Refusal, check_map, read_map};
+use crate::go_text;
 use crate::schema::{Schema, StructId};
 use crate::value::{Map, Value};
 use crate::yaml;

@@ -8,7 +8,7 @@ use super::key::Key;
 use super::list::{ItemKind, item_kind};
 use super::lookup::{Lookup, Rules, Strategy};
 use super::{DIRECTIVE, PatchError, RETAIN_KEYS};
-use crate::patch::go_text;
+use crate::go_text;
 use crate::value::{Map, Value};
 
 /// Whether two patches treat a field differently.

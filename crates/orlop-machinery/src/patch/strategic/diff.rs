@@ -18,7 +18,7 @@ use super::order::{is_deleted, is_same_item};
 use super::{
     DELETE, DELETE_FROM_PRIMITIVE_LIST, DIRECTIVE, PatchError, RETAIN_KEYS, SET_ELEMENT_ORDER,
 };
-use crate::patch::go_text;
+use crate::go_text;
 use crate::value::{Map, Str, Value};
 
 /// What goes into a patch.

@@ -29,7 +29,7 @@ impl Key {
             Value::String(text) => Key::Text(text.clone()),
             // Upstream panics.
             Value::List(_) | Value::Map(_) => {
-                let found = super::go_text::type_name(value);
+                let found = crate::go_text::type_name(value);
                 return Err(PatchError::Content(format!("comparing uncomparable type {found}")));
             }
         })

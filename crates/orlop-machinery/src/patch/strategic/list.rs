@@ -9,7 +9,7 @@ use super::lookup::{Rules, Strategy};
 use super::map::{merge_map, remove_directives};
 use super::order::{arrange, check_order};
 use super::{DELETE, DIRECTIVE, MERGE, Mode, PatchError, REPLACE};
-use crate::patch::go_text;
+use crate::go_text;
 use crate::value::{Map, Value};
 
 /// A merged list.

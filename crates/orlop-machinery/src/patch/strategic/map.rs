@@ -11,7 +11,8 @@ use super::{
     DELETE, DELETE_FROM_PRIMITIVE_LIST, DIRECTIVE, Directive, Mode, PatchError, REPLACE,
     RETAIN_KEYS, SET_ELEMENT_ORDER,
 };
-use crate::patch::{entries, go_text, prune_nulls};
+use crate::go_text;
+use crate::patch::{entries, prune_nulls};
 use crate::value::{Map, Str, Value};
 
 /// Merges the patch into the original.

@@ -9,7 +9,7 @@
 
 use super::key::{Key, KeyIndex};
 use super::{DELETE, DIRECTIVE, PatchError, SET_ELEMENT_ORDER};
-use crate::patch::go_text::show_list;
+use crate::go_text::show_list;
 use crate::value::Value;
 
 /// Brings items into order: those in `wanted` as it says, all others as `before` says.
