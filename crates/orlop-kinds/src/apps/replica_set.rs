@@ -137,10 +137,7 @@ impl Rules for ReplicaSet {
         old: &Node<'_>,
         warnings: &mut Vec<String>,
     ) {
-        if generation::differs(new.value(), old.value()) {
-            let (new, old) = (new.at("spec"), old.at("spec"));
-            warn_about_pod_template(&new.at("template"), Some(&old.at("template")), warnings);
-        }
+        pod_template::warn_about_change(new, old, warnings);
     }
 
     fn reset_fields(&self) -> &'static [&'static str] {

@@ -188,10 +188,7 @@ impl Rules for StatefulSet {
         old: &Node<'_>,
         warnings: &mut Vec<String>,
     ) {
-        if generation::differs(new.value(), old.value()) {
-            let (new, old) = (new.at("spec"), old.at("spec"));
-            warn_about_pod_template(&new.at("template"), Some(&old.at("template")), warnings);
-        }
+        pod_template::warn_about_change(new, old, warnings);
         for claim in new.at("spec").at("volumeClaimTemplates").items() {
             // Upstream names another place here than on creation.
             warn_of_claim_spec(&claim.path().child("Spec"), claim.value().at("spec"), warnings);

@@ -11,6 +11,8 @@ use orlop_machinery::meta::{self, SelectorOptions};
 use orlop_machinery::names;
 use orlop_machinery::node::Node;
 
+use super::generation;
+use super::pod_spec::warnings::warn_about_pod_template;
 use super::pod_spec::{self, PodOptions};
 
 /// Takes out of the template at a path what belongs to features that are off, unless the old
@@ -81,6 +83,14 @@ pub(crate) fn warn_about_name(object: &Node<'_>, warnings: &mut Vec<String>) {
             "metadata.name: this is used in Pod names and hostnames, which can result in \
              surprising behavior; a DNS label is recommended: [{messages}]"
         ));
+    }
+}
+
+/// Tells about the template of an object whose spec was changed.
+pub(crate) fn warn_about_change(new: &Node<'_>, old: &Node<'_>, warnings: &mut Vec<String>) {
+    if generation::differs(new.value(), old.value()) {
+        let (new, old) = (new.at("spec"), old.at("spec"));
+        warn_about_pod_template(&new.at("template"), Some(&old.at("template")), warnings);
     }
 }
 
