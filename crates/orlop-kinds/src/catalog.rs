@@ -36,6 +36,31 @@ static GROUPS: &[&[&dyn Kind]] = &[
     crate::storage::KINDS,
 ];
 
+/// Where objects are stored that are not stored under the plural of their resource.
+///
+/// After the storage of each resource in `pkg/registry`, and the API groups that are servers of
+/// their own.
+const STORAGE_PATHS: &[((&str, &str), &str)] = &[
+    (("", "endpoints"), "services/endpoints"),
+    (("", "nodes"), "minions"),
+    (("", "replicationcontrollers"), "controllers"),
+    (("", "services"), "services/specs"),
+    (
+        ("apiextensions.k8s.io", "customresourcedefinitions"),
+        "apiextensions.k8s.io/customresourcedefinitions",
+    ),
+    (("apiregistration.k8s.io", "apiservices"), "apiregistration.k8s.io/apiservices"),
+    (("networking.k8s.io", "ingresses"), "ingress"),
+];
+
+/// The group and version in which objects are stored, where it is not the one of the resource.
+///
+/// After `pkg/kubeapiserver/default_storage_factory_builder.go`.
+const STORED_AS: &[((&str, &str, &str), (&str, &str))] = &[
+    (("autoscaling", "v1", "horizontalpodautoscalers"), ("autoscaling", "v2")),
+    (("events.k8s.io", "v1", "events"), ("", "v1")),
+];
+
 /// All built-in kinds.
 pub struct Catalog {
     entries: Vec<Entry>,
@@ -89,6 +114,22 @@ impl Catalog {
         })
     }
 
+    /// The form in which objects of a kind are stored: the kind itself, but for those that are
+    /// served in several versions.
+    pub fn stored_as<'a>(&'a self, entry: &'a Entry) -> &'a Entry {
+        let resource = &entry.resource;
+        let stored = STORED_AS.iter().find(|(served, _)| {
+            *served == (resource.group.as_str(), resource.version.as_str(), resource.plural.as_str())
+        });
+        let Some((_, (group, version))) = stored else { return entry };
+        self.find_resource(group, version, &resource.plural).unwrap_or(entry)
+    }
+
+    /// The defaults of all structs of built-in kinds.
+    pub fn defaults(&self) -> &Defaults {
+        &self.defaults
+    }
+
     /// Sets the defaults of an object of a kind.
     pub fn set_defaults(&self, entry: &Entry, object: &mut Value) {
         self.defaults.set(schema(), entry.id, object);
@@ -101,6 +142,13 @@ impl Entry {
         let name = &resource.schema_name;
         let Some(id) = schema().find(name) else { panic!("no struct {name} in the schema") };
         Entry { resource, kind, id }
+    }
+
+    /// Where objects are stored: what follows `/registry/`.
+    pub fn storage_path(&self) -> &str {
+        let here = (self.resource.group.as_str(), self.resource.plural.as_str());
+        let known = STORAGE_PATHS.iter().find(|(resource, _)| *resource == here);
+        known.map_or(&self.resource.plural, |(_, path)| path)
     }
 
     /// An object of this kind, for rules to read.

@@ -1,0 +1,126 @@
+//! Every resource that is served, and how to find one.
+//!
+//! Built-in kinds and custom resources meet here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use orlop_kinds::catalog::Entry;
+use orlop_machinery::Str;
+
+use crate::definition::{Definition, REGISTRY, Storage};
+use crate::shared::Shared;
+
+/// Every resource that is served.
+pub struct Catalog {
+    /// In the order of groups and names.
+    definitions: Vec<Arc<Definition>>,
+    /// Group and version to plural to place in `definitions`.
+    places: HashMap<(Str, Str), HashMap<Str, usize>>,
+}
+
+impl Catalog {
+    /// The built-in kinds.
+    #[must_use]
+    pub fn built_in() -> Catalog {
+        Catalog::new(orlop_kinds::catalog().iter().map(|entry| Arc::new(define(entry))).collect())
+    }
+
+    fn new(definitions: Vec<Arc<Definition>>) -> Catalog {
+        let mut places: HashMap<(Str, Str), HashMap<Str, usize>> = HashMap::new();
+        for (place, definition) in definitions.iter().enumerate() {
+            let resource = &definition.resource;
+            let version = (resource.group.clone(), resource.version.clone());
+            places.entry(version).or_default().insert(resource.plural.clone(), place);
+        }
+        Catalog { definitions, places }
+    }
+
+    /// All of them, in the order of groups and names.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Definition>> {
+        self.definitions.iter()
+    }
+
+    /// A resource by group, version and plural.
+    #[must_use]
+    pub fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Definition>> {
+        let version = self.places.get(&(Str::new(group), Str::new(version)))?;
+        Some(&self.definitions[*version.get(plural)?])
+    }
+
+    /// Whether a version of a group is served.
+    #[must_use]
+    pub fn has_version(&self, group: &str, version: &str) -> bool {
+        self.places.contains_key(&(Str::new(group), Str::new(version)))
+    }
+
+    /// A resource by `apiVersion` and `kind`.
+    #[must_use]
+    pub fn find_kind(&self, api_version: &str, kind: &str) -> Option<&Arc<Definition>> {
+        self.definitions
+            .iter()
+            .find(|known| known.resource.kind == kind && known.api_version == api_version)
+    }
+}
+
+fn define(entry: &'static Entry) -> Definition {
+    let catalog = orlop_kinds::catalog();
+    let resource = entry.resource.clone();
+    let api_version = resource.api_version();
+    let stored = catalog.stored_as(entry);
+    let storage = Storage {
+        prefix: format!("{REGISTRY}{}/", entry.storage_path()),
+        id: stored.id,
+        api_version: stored.resource.api_version(),
+        is_converted: !std::ptr::eq(stored, entry),
+    };
+    Definition {
+        kind: Shared::Static(entry.kind),
+        schema: Shared::Static(orlop_kinds::schema()),
+        id: entry.id,
+        defaults: Shared::Static(catalog.defaults()),
+        storage,
+        api_version,
+        resource,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_stored_where_upstream_stores_them() {
+        let catalog = Catalog::built_in();
+        let check = |(group, version, plural): (&str, &str, &str), key: &str| {
+            let found = catalog.find(group, version, plural).unwrap();
+            assert_eq!(found.key("ns", "a"), key);
+        };
+        check(("", "v1", "pods"), "/registry/pods/ns/a");
+        check(("", "v1", "nodes"), "/registry/minions/a");
+        check(("", "v1", "services"), "/registry/services/specs/ns/a");
+        check(("", "v1", "endpoints"), "/registry/services/endpoints/ns/a");
+        check(("", "v1", "replicationcontrollers"), "/registry/controllers/ns/a");
+        check(("apps", "v1", "deployments"), "/registry/deployments/ns/a");
+        check(("events.k8s.io", "v1", "events"), "/registry/events/ns/a");
+        check(("networking.k8s.io", "v1", "ingresses"), "/registry/ingress/ns/a");
+        let definitions = ("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+        check(definitions, "/registry/apiextensions.k8s.io/customresourcedefinitions/a");
+        let services = ("apiregistration.k8s.io", "v1", "apiservices");
+        check(services, "/registry/apiregistration.k8s.io/apiservices/a");
+    }
+
+    #[test]
+    fn a_kind_of_two_groups_is_stored_in_one_form() {
+        let catalog = Catalog::built_in();
+        let check = |(group, version, plural): (&str, &str, &str), stored: &str| {
+            let found = catalog.find(group, version, plural).unwrap();
+            assert_eq!(found.storage.api_version, stored);
+            assert_eq!(found.storage.is_converted, found.api_version != stored);
+        };
+        check(("", "v1", "events"), "v1");
+        check(("events.k8s.io", "v1", "events"), "v1");
+        check(("autoscaling", "v1", "horizontalpodautoscalers"), "autoscaling/v2");
+        check(("autoscaling", "v2", "horizontalpodautoscalers"), "autoscaling/v2");
+    }
+}

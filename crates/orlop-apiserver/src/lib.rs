@@ -1,0 +1,19 @@
+//! The API server: one request's way from connection to answer.
+
+mod authz;
+mod body;
+mod call;
+mod catalog;
+mod definition;
+mod output;
+mod request;
+mod shared;
+mod user;
+
+pub use body::{Body, Pieces, RequestBody};
+pub use catalog::Catalog;
+pub use definition::{Definition, Storage};
+pub use output::{Format, Output, Shape};
+pub use request::RequestInfo;
+pub use shared::Shared;
+pub use user::User;
