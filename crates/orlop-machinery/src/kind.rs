@@ -70,6 +70,17 @@ pub trait Kind: Rules {
         false
     }
 
+    /// Says in an object that its end has begun, for kinds whose end others have to finish. False
+    /// for kinds that end like all others, whose objects stay as they are.
+    fn start_ending(&self, _object: &mut Value) -> bool {
+        false
+    }
+
+    /// Whether something other than finalizers keeps an object that is being deleted.
+    fn is_kept(&self, _object: &Value) -> bool {
+        false
+    }
+
     /// What becomes of dependents when a delete does not say.
     fn garbage_collection(&self) -> GarbageCollection {
         GarbageCollection::DeleteDependents

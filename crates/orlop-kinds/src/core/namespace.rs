@@ -60,6 +60,16 @@ impl Kind for Namespace {
         names::name_is_dns_label
     }
 
+    // A controller empties the namespace and then takes the finalizers of its spec away.
+    fn start_ending(&self, namespace: &mut Value) -> bool {
+        namespace.entry("status").set("phase", "Terminating");
+        true
+    }
+
+    fn is_kept(&self, namespace: &Value) -> bool {
+        !namespace.path(&["spec", "finalizers"]).is_empty()
+    }
+
     fn defaulters(&self) -> &'static [(&'static str, Defaulter)] {
         &[
             ("io.k8s.api.core.v1.Namespace", |namespace| {

@@ -1,0 +1,182 @@
+//! Deleting an object: at once, after its grace period, or when its finalizers are gone.
+//!
+//! After `Store.Delete` and `rest.BeforeDelete`.
+
+use bytes::Bytes;
+use orlop_machinery::meta::delete::{self as rules, Ending};
+use orlop_machinery::meta::{Meta, MetaMut};
+use orlop_machinery::status::Status;
+use orlop_machinery::time::Time;
+use orlop_machinery::Value;
+use orlop_storage::{Expect, Record};
+
+use super::hooks;
+use super::transaction::{ATTEMPTS_MAX, Committed, commit, put, removal, too_many_attempts};
+use super::{Stored, Write, read};
+use crate::admission::{Operation, admit};
+use crate::object::Object;
+use crate::server::Inner;
+
+/// What came of a deletion.
+pub(crate) struct Deletion {
+    /// The object as it was last.
+    pub object: Object,
+    /// Its uid.
+    pub uid: String,
+    /// Whether it is gone.
+    pub is_gone: bool,
+    /// Whether it was on its way already, or is gone: the answer may be a mere success.
+    pub is_done: bool,
+}
+
+/// Deletes an object with `DeleteOptions` that are well-formed.
+pub(crate) async fn delete(
+    server: &Inner,
+    write: &Write<'_>,
+    name: &str,
+    options: &Value,
+) -> Result<Deletion, Status> {
+    let definition = write.definition;
+    let mut options = options.clone();
+    let mut stored = read(server, definition, write.namespace, name).await?;
+    for _ in 0..ATTEMPTS_MAX {
+        let Some(current) = &stored else { return Err(write.not_found(name)) };
+        rules::check_preconditions(&current.object, &options, &definition.group_resource())?;
+        let operation = Operation::Delete { old: &current.object };
+        let admitted = admit(server, write, operation).await?;
+        let plan = plan(server, write, current, &mut options)?;
+        let committed = match &plan {
+            Plan::Nothing => {
+                let object = Object::from_record(current.record.clone());
+                let is_kept = definition.kind.is_kept(&current.object);
+                return Ok(finish(object, &current.object, false, !is_kept));
+            }
+            Plan::Mark(new, _) if write.is_dry_run => {
+                let bytes = Bytes::from(definition.to_stored(new));
+                let object = Object::written(bytes, current.record.modified().0);
+                return Ok(finish(object, new, false, false));
+            }
+            Plan::Remove if write.is_dry_run => {
+                let object = Object::from_record(current.record.clone());
+                return Ok(finish(object, &current.object, true, true));
+            }
+            Plan::Mark(new, _) => {
+                let bytes = Bytes::from(definition.to_stored(new));
+                let expect = Expect::Revision(current.record.modified());
+                let key = definition.key(write.namespace, name);
+                let own = put(&key, bytes, expect, current.record.lease());
+                commit(server, definition, admitted, own, Vec::new()).await?
+            }
+            Plan::Remove => {
+                let others = hooks::before_delete(server, write, &current.object).await?;
+                commit(server, definition, admitted, removal(&current.record), others).await?
+            }
+        };
+        match (committed, plan) {
+            (Committed::At(revision), Plan::Mark(new, then)) => {
+                let bytes = Bytes::from(definition.to_stored(&new));
+                if then == Then::Wait {
+                    let object = Object::written(bytes, revision);
+                    return Ok(finish(object, &new, false, false));
+                }
+                // The object was told that it ends now; the next round takes it away.
+                clear_version(&mut options);
+                stored = read(server, definition, write.namespace, name).await?;
+                if stored.is_none() {
+                    return Ok(finish(Object::written(bytes, revision), &new, true, true));
+                }
+            }
+            (Committed::At(revision), _) => {
+                let bytes = current.record.value_bytes();
+                let object = Object::written(bytes, revision);
+                return Ok(finish(object, &current.object, true, true));
+            }
+            (Committed::Blocked, _) => {}
+            (Committed::Changed(record), _) => stored = decode(write, record)?,
+        }
+    }
+    Err(too_many_attempts(definition, "delete"))
+}
+
+fn decode(write: &Write<'_>, record: Option<Record>) -> Result<Option<Stored>, Status> {
+    record.map(|record| Stored::new(write.definition, record)).transpose()
+}
+
+fn finish(object: Object, last: &Value, is_gone: bool, is_done: bool) -> Deletion {
+    Deletion { object, uid: Meta::of(last).uid().to_owned(), is_gone, is_done }
+}
+
+/// What a deletion does to an object.
+enum Plan {
+    /// It is ending already.
+    Nothing,
+    /// It becomes this.
+    Mark(Value, Then),
+    /// It goes away.
+    Remove,
+}
+
+/// What happens after an object was told that it ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// Others finish it.
+    Wait,
+    /// Nobody has to.
+    Remove,
+}
+
+/// Decides what a deletion does to an object. The options get the grace period that applies.
+fn plan(
+    server: &Inner,
+    write: &Write<'_>,
+    stored: &Stored,
+    options: &mut Value,
+) -> Result<Plan, Status> {
+    let kind = &write.definition.kind;
+    let now = Time::from_unix(server.now_seconds());
+    let mut object = stored.object.clone();
+    if Meta::of(&object).deletion_timestamp().is_none() && kind.start_ending(&mut object) {
+        set_finalizers(&mut object, options, write);
+        MetaMut::of(&mut object).set_deletion_timestamp(Some(&now.to_string()));
+        return Ok(Plan::Mark(object, Then::Wait));
+    }
+    if kind.is_kept(&object) {
+        return Ok(Plan::Nothing);
+    }
+    let ending = rules::end_gracefully(&mut object, options, now, |object, options| {
+        let Some(default) = kind.grace_period_seconds(object) else { return false };
+        let asked = options.at("gracePeriodSeconds").as_int().unwrap_or(default);
+        let period = if kind.ends_at_once(object) { 0 } else { asked };
+        options.set("gracePeriodSeconds", if period < 0 { 1 } else { period });
+        true
+    })?;
+    if ending == Ending::Pending {
+        return Ok(Plan::Nothing);
+    }
+    set_finalizers(&mut object, options, write);
+    let waits = Meta::of(&object).finalizers().len() > 0;
+    if ending == Ending::Graceful {
+        let has_time = options.at("gracePeriodSeconds").int() > 0;
+        let then = if waits || has_time { Then::Wait } else { Then::Remove };
+        return Ok(Plan::Mark(object, then));
+    }
+    if !waits {
+        return Ok(Plan::Remove);
+    }
+    rules::mark_as_deleting(&mut object, &now.to_string());
+    Ok(Plan::Mark(object, Then::Wait))
+}
+
+fn set_finalizers(object: &mut Value, options: &Value, write: &Write<'_>) {
+    let default = write.definition.kind.garbage_collection();
+    if let Some(finalizers) = rules::finalizers_for_deletion(object, options, default) {
+        MetaMut::of(object).set_finalizers(finalizers);
+    }
+}
+
+/// The version that a client expected was the one before we changed it.
+fn clear_version(options: &mut Value) {
+    if let Some(preconditions) = options.get_mut("preconditions") {
+        preconditions.remove("resourceVersion");
+    }
+}

@@ -1,0 +1,49 @@
+//! Reading one object as it is stored.
+
+use orlop_machinery::Value;
+use orlop_machinery::status::Status;
+use orlop_storage::{At, Record, Revision};
+
+use super::errors::store_error;
+use crate::definition::Definition;
+use crate::server::Inner;
+
+/// An object as it is stored, and as a value.
+pub(crate) struct Stored {
+    /// The record that holds it.
+    pub record: Record,
+    /// What it says, in the version of the definition, with its resource version.
+    pub object: Value,
+}
+
+/// The newest version of an object; none when there is none.
+pub(crate) async fn read(
+    server: &Inner,
+    definition: &Definition,
+    namespace: &str,
+    name: &str,
+) -> Result<Option<Stored>, Status> {
+    let key = definition.key(namespace, name);
+    read_at(server, definition, key.as_bytes(), At::Latest).await
+}
+
+/// An object at a point in history; none when there was none.
+pub(crate) async fn read_at(
+    server: &Inner,
+    definition: &Definition,
+    key: &[u8],
+    at: At,
+) -> Result<Option<Stored>, Status> {
+    let got = server.store.get(key, at).await;
+    let got = got.map_err(|error| store_error(definition, "get", &error))?;
+    got.record.map(|record| Stored::new(definition, record)).transpose()
+}
+
+impl Stored {
+    /// Reads what a record holds.
+    pub(crate) fn new(definition: &Definition, record: Record) -> Result<Stored, Status> {
+        let Revision(revision) = record.modified();
+        let object = definition.from_stored(record.value(), revision)?;
+        Ok(Stored { record, object })
+    }
+}

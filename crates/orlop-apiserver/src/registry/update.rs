@@ -1,0 +1,222 @@
+//! Changing an object.
+//!
+//! After `Store.Update`, `rest.BeforeUpdate` and `GuaranteedUpdate`: what a request makes of the
+//! stored object is worked out anew whenever somebody else was faster.
+
+use bytes::Bytes;
+use orlop_machinery::apply::keep_times_if_unchanged;
+use orlop_machinery::field::Errors;
+use orlop_machinery::meta::{self, Meta, create as create_rules, update as rules};
+use orlop_machinery::resource_version::ResourceVersion;
+use orlop_machinery::status::Status;
+use orlop_machinery::{Str, Value};
+use orlop_storage::{Expect, Record};
+
+use super::hooks;
+use super::transaction::{ATTEMPTS_MAX, Committed, commit, put, removal, too_many_attempts};
+use super::{Stored, Write, create, read};
+use crate::admission::{Operation, admit};
+use crate::object::Object;
+use crate::server::Inner;
+
+/// What a request makes of an object.
+pub(crate) trait Change: Send {
+    /// The object as it should be, with managed fields; `live` is null when there is none.
+    fn make(&mut self, live: &Value) -> Result<Value, Status>;
+
+    /// Whether the object is made when there is none.
+    fn allows_create(&self) -> bool {
+        false
+    }
+
+    /// The uid that the stored object must have; empty for any.
+    fn expected_uid(&self) -> Str {
+        Str::const_new("")
+    }
+}
+
+/// What came of an update.
+pub(crate) struct Updated {
+    /// The object as it is now.
+    pub object: Object,
+    /// Whether there was none before.
+    pub is_created: bool,
+}
+
+/// Changes an object.
+pub(crate) async fn update(
+    server: &Inner,
+    write: &Write<'_>,
+    name: &str,
+    change: &mut dyn Change,
+) -> Result<Updated, Status> {
+    let definition = write.definition;
+    let allows_create = change.allows_create() || definition.kind.allows_create_on_update();
+    let mut stored = read(server, definition, write.namespace, name).await?;
+    for _ in 0..ATTEMPTS_MAX {
+        check_uid(write, name, stored.as_ref(), &change.expected_uid())?;
+        let step = match &stored {
+            None if !allows_create => return Err(write.not_found(name)),
+            None => create_once(server, write, name, change).await?,
+            Some(stored) => update_once(server, write, stored, change).await?,
+        };
+        match step {
+            Step::Done(updated) => return Ok(updated),
+            Step::Again => {}
+            Step::Changed(record) => {
+                stored = record.map(|record| Stored::new(definition, record)).transpose()?;
+            }
+        }
+    }
+    Err(too_many_attempts(definition, "update"))
+}
+
+/// How one attempt ended.
+enum Step {
+    Done(Updated),
+    Again,
+    Changed(Option<Record>),
+}
+
+impl Step {
+    fn of(committed: Committed, bytes: Bytes, is_created: bool) -> Step {
+        match committed {
+            Committed::At(revision) => {
+                Step::Done(Updated { object: Object::written(bytes, revision), is_created })
+            }
+            Committed::Blocked => Step::Again,
+            Committed::Changed(record) => Step::Changed(record),
+        }
+    }
+}
+
+async fn create_once(
+    server: &Inner,
+    write: &Write<'_>,
+    name: &str,
+    change: &mut dyn Change,
+) -> Result<Step, Status> {
+    let definition = write.definition;
+    let mut new = change.make(&Value::Null)?;
+    super::dedup_owner_references(&mut new, write.warnings);
+    create::fill(server, write, &mut new);
+    let admitted = admit(server, write, Operation::Create { object: &new }).await?;
+    let others = hooks::before_create(server, write, &mut new).await?;
+    create::prepare(server, write, &mut new)?;
+    let bytes = Bytes::from(definition.to_stored(&new));
+    if write.is_dry_run {
+        return Ok(Step::Done(Updated { object: Object::unsaved(bytes), is_created: true }));
+    }
+    let key = definition.key(write.namespace, name);
+    let lease = server.leases.lease_for(definition).await?;
+    let own = put(&key, bytes.clone(), Expect::Absent, lease);
+    let committed = commit(server, definition, admitted, own, others).await?;
+    Ok(Step::of(committed, bytes, true))
+}
+
+async fn update_once(
+    server: &Inner,
+    write: &Write<'_>,
+    stored: &Stored,
+    change: &mut dyn Change,
+) -> Result<Step, Status> {
+    let definition = write.definition;
+    let (record, old) = (&stored.record, &stored.object);
+    let mut new = change.make(old)?;
+    super::dedup_owner_references(&mut new, write.warnings);
+    match_version(write, record, &mut new)?;
+    let admitted = admit(server, write, Operation::Update { new: &new, old }).await?;
+    let others = hooks::before_update(server, write, &mut new, old).await?;
+    prepare(server, write, &mut new, old)?;
+    keep_times_if_unchanged(&mut new, old);
+    let bytes = Bytes::from(definition.to_stored(&new));
+    let revision = record.modified().0;
+    if rules::is_deleted_by(&new, old) && !definition.kind.is_kept(&new) {
+        let object = Object::written(bytes.clone(), revision);
+        if write.is_dry_run {
+            return Ok(Step::Done(Updated { object, is_created: false }));
+        }
+        let others = hooks::before_delete(server, write, old).await?;
+        let committed = commit(server, definition, admitted, removal(record), others).await?;
+        return Ok(match committed {
+            // Somebody else took the last finalizer away too.
+            Committed::At(_) | Committed::Changed(None) => {
+                Step::Done(Updated { object, is_created: false })
+            }
+            other => Step::of(other, bytes, false),
+        });
+    }
+    let is_unchanged = others.is_empty() && bytes == record.value();
+    if write.is_dry_run || is_unchanged {
+        let object = Object::written(bytes, revision);
+        return Ok(Step::Done(Updated { object, is_created: false }));
+    }
+    let lease = server.leases.lease_for(definition).await?;
+    let key = definition.key(write.namespace, Meta::of(&new).name());
+    let own = put(&key, bytes.clone(), Expect::Revision(record.modified()), lease);
+    let committed = commit(server, definition, admitted, own, others).await?;
+    Ok(Step::of(committed, bytes, false))
+}
+
+/// The object is the one that the request means.
+fn check_uid(
+    write: &Write<'_>,
+    name: &str,
+    stored: Option<&Stored>,
+    expected: &str,
+) -> Result<(), Status> {
+    if expected.is_empty() {
+        return Ok(());
+    }
+    let found = stored.map_or("", |stored| Meta::of(&stored.object).uid());
+    if found == expected {
+        return Ok(());
+    }
+    let key = write.definition.key(write.namespace, name);
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, \
+         AdditionalErrorMsg: Precondition failed: UID in precondition: {expected}, UID in object \
+         meta: {found}"
+    );
+    Err(Status::conflict(&write.definition.group_resource(), name, why))
+}
+
+fn match_version(write: &Write<'_>, record: &Record, new: &mut Value) -> Result<(), Status> {
+    let definition = write.definition;
+    let unconditional = if definition.kind.allows_unconditional_update() {
+        rules::Unconditional::Allowed
+    } else {
+        rules::Unconditional::Refused
+    };
+    let current = ResourceVersion::new(record.modified().0);
+    rules::match_resource_version(new, current, unconditional, &definition.group_resource())
+}
+
+/// Brings a changed object into the form in which it is stored, if the change is valid.
+fn prepare(server: &Inner, write: &Write<'_>, new: &mut Value, old: &Value) -> Result<(), Status> {
+    let definition = write.definition;
+    let scope = definition.resource.scope;
+    create_rules::match_namespace(new, write.namespace, scope)?;
+    rules::keep_generation(new, old);
+    write.with_context(server.now_seconds(), |context| {
+        write.rules.prepare_update(context, new, old);
+        rules::keep_system_fields(new, old);
+        let mut errors = Errors::new();
+        let (node, old_node) = (definition.node(new), definition.node(old));
+        let (metadata, old_metadata) = (node.at("metadata"), old_node.at("metadata"));
+        rules::validate_common(&metadata, &old_metadata, scope, &mut errors);
+        meta::validate_kube_object_meta_update(&metadata, &old_metadata, &mut errors);
+        write.rules.validate_update(context, &node, &old_node, &mut errors);
+        if !errors.is_empty() {
+            let name = Meta::of(new).name();
+            return Err(Status::invalid(&definition.group_kind(), name, &errors));
+        }
+        let mut warnings = Vec::new();
+        write.rules.warn_update(context, &node, &old_node, &mut warnings);
+        for warning in warnings {
+            write.warnings.add(warning);
+        }
+        write.rules.canonicalize(new);
+        Ok(())
+    })
+}

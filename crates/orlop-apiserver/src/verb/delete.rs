@@ -1,0 +1,56 @@
+//! DELETE of an object.
+//!
+//! After `staging/src/k8s.io/apiserver/pkg/endpoints/handlers/delete.go`.
+
+use std::sync::Arc;
+
+use http::{Response, StatusCode};
+use orlop_machinery::Value;
+use orlop_machinery::meta::delete as rules;
+use orlop_machinery::status::Status;
+
+use crate::body::Body;
+use crate::call::Call;
+use crate::options;
+use crate::registry::{self, Deletion};
+use crate::respond;
+use crate::server::Inner;
+
+/// Deletes the object.
+pub(crate) async fn delete(
+    server: &Arc<Inner>,
+    call: &mut Call,
+) -> Result<Response<Body>, Status> {
+    let options = options::read_delete_options(call).await?;
+    rules::check_options(&options)?;
+    delete_with(server, call, &options).await
+}
+
+/// The same with options that are at hand.
+pub(crate) async fn delete_with(
+    server: &Arc<Inner>,
+    call: &Call,
+    options: &Value,
+) -> Result<Response<Body>, Status> {
+    let definition = call.definition.clone();
+    let is_dry_run = !options.at("dryRun").is_empty();
+    let write = call.write(&definition, definition.rules(), is_dry_run);
+    let name = &call.info.name;
+    let deletion = registry::delete(server, &write, name, options).await?;
+    let wants_cascade = options.at("orphanDependents").as_bool() == Some(false);
+    let code = match deletion.is_gone {
+        false if wants_cascade => StatusCode::ACCEPTED,
+        _ => StatusCode::OK,
+    };
+    if !deletion.is_done || definition.resource.returns_deleted {
+        return respond::object(server, call, code, &deletion.object);
+    }
+    let Deletion { uid, .. } = deletion;
+    let mut status = Status::success();
+    let details = status.details_mut();
+    details.name = name.to_string();
+    details.group = definition.resource.group.to_string();
+    details.kind = definition.resource.plural.to_string();
+    details.uid = uid;
+    Ok(respond::status(call, code, &status))
+}

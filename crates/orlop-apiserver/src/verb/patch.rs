@@ -1,0 +1,240 @@
+//! PATCH of an object, in each of the four ways.
+//!
+//! After `staging/src/k8s.io/apiserver/pkg/endpoints/handlers/patch.go`.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Response, StatusCode, header};
+use orlop_machinery::apply::OnConflict;
+use orlop_machinery::field::{Errors, Path};
+use orlop_machinery::group_version::GroupKind;
+use orlop_machinery::kind::Rules;
+use orlop_machinery::meta::{Meta, create as rules};
+use orlop_machinery::patch::{Refusal, json::JsonPatch, merge, strategic};
+use orlop_machinery::status::{Reason, Status};
+use orlop_machinery::strict::{FieldValidation, ReadError, StrictError, read_json};
+use orlop_machinery::{Value, decode, encode, json, yaml};
+
+use crate::body::Body;
+use crate::call::{Call, Warnings};
+use crate::decode_body;
+use crate::definition::Definition;
+use crate::options::WriteOptions;
+use crate::registry::{self, Change, Manager};
+use crate::respond;
+use crate::server::Inner;
+
+use super::update::check_name;
+
+/// How a patch is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PatchType {
+    /// A list of operations.
+    Json,
+    /// An object with what changes, where null takes away.
+    Merge,
+    /// The same, with lists whose items have identities.
+    Strategic,
+    /// What somebody wants to be so, with its owner.
+    Apply,
+}
+
+impl PatchType {
+    const ALL: [(PatchType, &'static str); 4] = [
+        (PatchType::Json, "application/json-patch+json"),
+        (PatchType::Merge, "application/merge-patch+json"),
+        (PatchType::Strategic, "application/strategic-merge-patch+json"),
+        (PatchType::Apply, "application/apply-patch+yaml"),
+    ];
+
+    /// What the `Content-Type` says.
+    pub(crate) fn of(call: &Call) -> Result<PatchType, Status> {
+        let header = call.parts.headers.get(header::CONTENT_TYPE);
+        let text = header.and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let media_type = text.split(';').next().unwrap_or_default();
+        let known = PatchType::ALL.iter().find(|(_, name)| *name == media_type);
+        known.map(|(patch_type, _)| *patch_type).ok_or_else(|| {
+            let names: Vec<&str> = PatchType::ALL.iter().map(|(_, name)| *name).collect();
+            Status::unsupported_media_type(&names)
+        })
+    }
+}
+
+/// Changes the object.
+pub(crate) async fn patch(
+    server: &Arc<Inner>,
+    call: &mut Call,
+) -> Result<Response<Body>, Status> {
+    let definition = call.definition.clone();
+    patch_at(server, call, definition.rules()).await
+}
+
+/// The same at an endpoint with rules of its own.
+pub(crate) async fn patch_at(
+    server: &Arc<Inner>,
+    call: &mut Call,
+    rules_of_endpoint: &dyn Rules,
+) -> Result<Response<Body>, Status> {
+    let patch_type = PatchType::of(call)?;
+    let definition = call.definition.clone();
+    let body = decode_body::read_bytes(call).await?;
+    let options = WriteOptions::for_patch(call.query(), patch_type == PatchType::Apply)?;
+    let write = call.write(&definition, rules_of_endpoint, options.dry_run);
+    let name = call.manager_name(&options.field_manager);
+    let patch = Patch { patch_type, body, options };
+    let manager = server.manager(&write, &name);
+    let mut change = PatchChange { call, definition: &definition, patch: &patch, manager };
+    let updated = registry::update(server, &write, &call.info.name, &mut change).await?;
+    let code = if updated.is_created { StatusCode::CREATED } else { StatusCode::OK };
+    respond::object(server, call, code, &updated.object)
+}
+
+/// A patch as it came.
+pub(crate) struct Patch {
+    /// How it is written.
+    pub patch_type: PatchType,
+    /// The text.
+    pub body: Bytes,
+    /// What the query says.
+    pub options: WriteOptions,
+}
+
+struct PatchChange<'a> {
+    call: &'a Call,
+    definition: &'a Definition,
+    patch: &'a Patch,
+    manager: Manager<'a>,
+}
+
+impl Change for PatchChange<'_> {
+    fn make(&mut self, live: &Value) -> Result<Value, Status> {
+        let definition = self.definition;
+        let is_apply = self.patch.patch_type == PatchType::Apply;
+        if live.is_null() && !is_apply {
+            let name = &self.call.info.name;
+            return Err(Status::not_found(&definition.group_resource(), name));
+        }
+        let mut object = if is_apply {
+            self.patch.apply_to(live, &self.manager, &self.call.warnings)?
+        } else {
+            let patched = self.patch.patched(definition, live, &self.call.warnings)?;
+            self.manager.update(live, patched)
+        };
+        let uid = Meta::of(&object).uid();
+        if live.is_null() && !uid.is_empty() {
+            let why = format!(
+                "uid mismatch: the provided object specified uid {uid}, and no existing object \
+                 was found"
+            );
+            let name = &self.call.info.name;
+            return Err(Status::conflict(&definition.group_resource(), name, why));
+        }
+        let namespace = &self.call.info.namespace;
+        rules::match_namespace(&mut object, namespace, definition.resource.scope)?;
+        check_name(self.call, definition, &object)?;
+        Ok(object)
+    }
+
+    fn allows_create(&self) -> bool {
+        self.patch.patch_type == PatchType::Apply
+    }
+}
+
+impl Patch {
+    /// The live object, or null, with what is applied on top.
+    fn apply_to(
+        &self,
+        live: &Value,
+        manager: &Manager<'_>,
+        warnings: &Warnings,
+    ) -> Result<Value, Status> {
+        let (applied, duplicates) = yaml::parse_with_duplicates(&self.body)
+            .map_err(|error| Status::bad_request(format!("error decoding YAML: {error}")))?;
+        let on_conflict =
+            if self.options.force { OnConflict::Force } else { OnConflict::Fail };
+        let object = manager.apply(live, &applied, on_conflict)?;
+        if !duplicates.is_empty() {
+            let error = yaml::describe_duplicates(&duplicates);
+            match self.options.field_validation {
+                FieldValidation::Ignore => {}
+                FieldValidation::Warn => warnings.add(error),
+                FieldValidation::Strict => {
+                    let message = format!("error strict decoding YAML: {error}");
+                    return Err(Status::bad_request(message));
+                }
+            }
+        }
+        Ok(object)
+    }
+
+    /// The live object after a patch of one of the three other types, in normal form and with
+    /// defaults.
+    pub(crate) fn patched(
+        &self,
+        definition: &Definition,
+        live: &Value,
+        warnings: &Warnings,
+    ) -> Result<Value, Status> {
+        let validation = self.options.field_validation;
+        let (patched, mut findings) = match self.patch_type {
+            PatchType::Json => {
+                let patch = JsonPatch::parse(&self.body).map_err(|error| refuse(error.refusal(), &error))?;
+                let patched =
+                    patch.apply(live.clone()).map_err(|error| refuse(error.refusal(), &error))?;
+                (patched, Vec::new())
+            }
+            PatchType::Merge => {
+                let (patch, findings) = merge::parse_strict(&self.body)
+                    .map_err(|error| refuse(error.refusal(), &error))?;
+                let patched = merge::apply(live.clone(), patch)
+                    .map_err(|error| refuse(error.refusal(), &error))?;
+                (patched, findings)
+            }
+            PatchType::Strategic | PatchType::Apply => {
+                let (patch, findings) = strategic::parse(&self.body)
+                    .map_err(|error| refuse(error.refusal(), &error))?;
+                let (schema, id) = (&definition.schema, definition.id);
+                let patched = strategic::strategic_merge(schema, id, live.clone(), patch)
+                    .map_err(|error| refuse(error.refusal(), &error))?;
+                (patched, findings)
+            }
+        };
+        let shown = || json::to_string(&patched);
+        let decoded = decode::decode(&definition.schema, definition.id, patched.clone());
+        let decoded = decoded.map_err(|error| invalid_patch(&shown(), &error.to_string()))?;
+        if validation != FieldValidation::Ignore {
+            let unknown = decoded.unknown.iter();
+            findings.extend(unknown.map(|path| format!("unknown field \"{path}\"")));
+        }
+        match validation {
+            FieldValidation::Ignore => {}
+            FieldValidation::Warn => findings.into_iter().for_each(|text| warnings.add(text)),
+            FieldValidation::Strict if findings.is_empty() => {}
+            FieldValidation::Strict => {
+                let why = format!("strict decoding error: {}", findings.join(", "));
+                return Err(invalid_patch(&shown(), &why));
+            }
+        }
+        let mut object = decoded.object;
+        definition.set_defaults(&mut object);
+        Ok(object)
+    }
+}
+
+/// What a client is told whose patch cannot be used.
+fn refuse(refusal: Refusal, error: &dyn std::fmt::Display) -> Status {
+    match refusal.code() {
+        400 => Status::bad_request(error.to_string()),
+        413 => Status::request_entity_too_large(&error.to_string()),
+        422 => Status::failure(422, Reason::parse(""), error.to_string()),
+        _ => Status::internal_error(error),
+    }
+}
+
+/// What a client is told whose patch makes something else of the object.
+fn invalid_patch(patched: &str, why: &str) -> Status {
+    let mut errors = Errors::new();
+    errors.invalid_value(&Path::field("patch"), patched, why);
+    Status::invalid(&GroupKind::new("", ""), "", &errors)
+}

@@ -1,0 +1,95 @@
+//! PUT of an object: replaces it.
+//!
+//! After `staging/src/k8s.io/apiserver/pkg/endpoints/handlers/update.go`.
+
+use std::sync::Arc;
+
+use http::{Response, StatusCode};
+use orlop_machinery::kind::Rules;
+use orlop_machinery::meta::{Meta, create as rules};
+use orlop_machinery::status::Status;
+use orlop_machinery::{Str, Value};
+
+use crate::body::Body;
+use crate::call::Call;
+use crate::decode_body;
+use crate::definition::Definition;
+use crate::options::WriteOptions;
+use crate::registry::{self, Change, Manager};
+use crate::respond;
+use crate::server::Inner;
+
+/// Replaces the object with the one in the body.
+pub(crate) async fn update(
+    server: &Arc<Inner>,
+    call: &mut Call,
+) -> Result<Response<Body>, Status> {
+    let definition = call.definition.clone();
+    update_at(server, call, definition.rules()).await
+}
+
+/// The same at an endpoint with rules of its own.
+pub(crate) async fn update_at(
+    server: &Arc<Inner>,
+    call: &mut Call,
+    rules_of_endpoint: &dyn Rules,
+) -> Result<Response<Body>, Status> {
+    let definition = call.definition.clone();
+    let options = WriteOptions::for_update(call.query())?;
+    let mut object = decode_body::read_object(call, &definition, options.field_validation).await?;
+    rules::match_namespace(&mut object, &call.info.namespace, definition.resource.scope)?;
+    check_name(call, &definition, &object)?;
+    registry::dedup_owner_references(&mut object, &call.warnings);
+    let write = call.write(&definition, rules_of_endpoint, options.dry_run);
+    let name = call.manager_name(&options.field_manager);
+    let mut change = Replace { object, manager: server.manager(&write, &name) };
+    let updated = registry::update(server, &write, &call.info.name, &mut change).await?;
+    let code = if updated.is_created { StatusCode::CREATED } else { StatusCode::OK };
+    respond::object(server, call, code, &updated.object)
+}
+
+/// The object in the body is the one of the path.
+pub(crate) fn check_name(
+    call: &Call,
+    definition: &Definition,
+    object: &Value,
+) -> Result<(), Status> {
+    let meta = Meta::of(object);
+    let (name, namespace) = (meta.name(), meta.namespace());
+    if name.is_empty() {
+        // Upstream takes such an object for one whose name cannot be told.
+        return Err(Status::bad_request(
+            "the name of the object (based on resourceVersion) was undeterminable: name must be \
+             provided",
+        ));
+    }
+    if name != call.info.name {
+        let wanted = &call.info.name;
+        return Err(Status::bad_request(format!(
+            "the name of the object ({name}) does not match the name on the URL ({wanted})"
+        )));
+    }
+    let expected = if definition.is_namespaced() { call.info.namespace.as_str() } else { "" };
+    if !expected.is_empty() && !namespace.is_empty() && namespace != expected {
+        return Err(Status::bad_request(format!(
+            "the namespace of the object ({namespace}) does not match the namespace on the \
+             request ({expected})"
+        )));
+    }
+    Ok(())
+}
+
+struct Replace<'a> {
+    object: Value,
+    manager: Manager<'a>,
+}
+
+impl Change for Replace<'_> {
+    fn make(&mut self, live: &Value) -> Result<Value, Status> {
+        Ok(self.manager.update(live, self.object.clone()))
+    }
+
+    fn expected_uid(&self) -> Str {
+        Str::new(Meta::of(&self.object).uid())
+    }
+}
