@@ -17,8 +17,8 @@ pub fn run(arguments: &[String]) -> Result<u8> {
     }
     install::ensure(&[install::C_COMPILER, install::ETCD])?;
     let mut build = shell::cargo();
-    let code =
-        shell::run(build.args(["build", "--release", "--package", "orlop-bench", "--bins"]))?;
+    let packages = ["--package", "orlop-bench", "--package", "orlop-cli", "--bins"];
+    let code = shell::run(build.args(["build", "--release"]).args(packages))?;
     if code != 0 {
         return Ok(code);
     }

@@ -13,6 +13,7 @@
 
 mod model;
 mod report;
+mod server;
 mod storage;
 
 use std::path::PathBuf;
@@ -36,6 +37,8 @@ enum Bench {
     Storage(Options),
     /// The object model: what one object costs, beside serde_json on the same text.
     Model(Options),
+    /// The API server under load from outside, beside kube-apiserver with etcd.
+    Server(Options),
     /// Opens the store in a folder and says what that took: the part of `storage` that needs a
     /// process of its own.
     #[command(hide = true)]
@@ -63,6 +66,7 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().bench {
         Bench::Storage(options) => storage::run(&options),
         Bench::Model(options) => model::run(&options),
+        Bench::Server(options) => server::run(&options),
         Bench::Open { folder } => storage::open_here(&folder),
     }
 }
