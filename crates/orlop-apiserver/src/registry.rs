@@ -26,6 +26,7 @@ pub(crate) use update::{Change, Updated, update};
 use orlop_machinery::kind::{Context, Rules, User as KindUser};
 use orlop_machinery::status::Status;
 
+use crate::admission::{Attributes, Operation};
 use crate::call::Warnings;
 use crate::definition::Definition;
 use crate::user::User;
@@ -53,6 +54,19 @@ impl Write<'_> {
     /// Calls `use_context` with what rules may know of the world.
     fn with_context<T>(&self, now_seconds: i64, use_context: impl FnOnce(&Context<'_>) -> T) -> T {
         self.user.lend(|user: KindUser<'_>| use_context(&Context { now_seconds, user }))
+    }
+
+    /// What admission knows of the write.
+    fn attributes<'b>(&'b self, operation: Operation, name: &'b str) -> Attributes<'b> {
+        Attributes {
+            operation,
+            definition: self.definition,
+            namespace: self.namespace,
+            name,
+            subresource: self.subresource,
+            user: self.user,
+            is_dry_run: self.is_dry_run,
+        }
     }
 
     /// That there is no such object.

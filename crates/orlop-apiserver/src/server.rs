@@ -1,10 +1,52 @@
-//! The server as a value: what every request needs.
+//! The server as a value: what every request needs, and how it starts.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use http::{Request, Response};
+use orlop_machinery::status::Status;
 use orlop_storage::{Clock, Store};
+use tokio::task::JoinHandle;
 
+use crate::admission::{Admission, NamespaceLifecycle};
+use crate::allocation::{AllocationOptions, Repair, ServiceAllocator};
+use crate::body::{Body, RequestBody};
+use crate::bootstrap::{Bootstrap, BootstrapOptions};
+use crate::cache::Caches;
 use crate::catalog::Catalog;
+use crate::chain;
+use crate::discovery::Discovery;
+use crate::event_ttl::EventTtl;
+use crate::flow::{Flow, FlowOptions};
+use crate::health::{Check, Health};
+use crate::metrics::{Metrics, Snapshot};
+use crate::non_resource::NonResource;
+use crate::openapi::OpenApi;
+use crate::own_objects::OwnObjects;
+use crate::registry::{Manager, Write};
+use crate::serve::{Handle, Peer};
+use crate::server_options::Options;
+use crate::version::Version;
+use crate::write_hook::WriteHooks;
+
+/// An API server. It answers requests, from sockets or from its own process, and keeps what every
+/// cluster has.
+pub struct Server {
+    inner: Arc<Inner>,
+    bootstrap: Arc<Bootstrap>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// Why a server cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// What every cluster has cannot be made.
+    #[error("cannot make the objects of the cluster: {0}")]
+    Bootstrap(String),
+    /// The options do not fit together.
+    #[error("{0}")]
+    Options(String),
+}
 
 /// What every request needs.
 pub(crate) struct Inner {
@@ -13,10 +55,122 @@ pub(crate) struct Inner {
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// What is served.
-    pub catalog: Catalog,
+    pub catalog: Arc<Catalog>,
+    /// What is known of the store.
+    pub caches: Caches,
+    /// What is decided by who started the server.
+    pub options: Options,
+    /// What may change or refuse writes.
+    pub admission: Admission,
+    /// What kinds add to writes.
+    pub hooks: WriteHooks,
+    /// How long objects stay.
+    pub leases: EventTtl,
+    /// How many requests are under way.
+    pub flow: Flow,
+    /// What was counted.
+    pub metrics: Metrics,
+    /// What is served besides resources.
+    pub non_resource: NonResource,
+}
+
+impl Server {
+    /// Starts a server on a store. When this is done it is ready.
+    ///
+    /// # Errors
+    ///
+    /// When the options do not fit together, or the store cannot be written.
+    pub async fn start(store: Arc<dyn Store>, options: Options) -> Result<Server, StartError> {
+        let catalog = Arc::new(Catalog::built_in());
+        let clock = options.clock.clone();
+        let allocation = AllocationOptions::new(&options).map_err(StartError::Options)?;
+        let allocator =
+            ServiceAllocator::new(&catalog, store.clone(), clock.clone(), allocation);
+        let allocator = allocator.map(Arc::new);
+        let mut hooks = WriteHooks::default();
+        if let Some(allocator) = &allocator {
+            hooks.add(allocator.resource(), allocator.clone());
+        }
+        let inner = Arc::new(Inner::new(store.clone(), catalog, options, hooks));
+        let objects = OwnObjects::of(&inner);
+        let bootstrap = BootstrapOptions::new(&inner.options);
+        let hostname = bootstrap.hostname.clone();
+        let failed = |status: Status| StartError::Bootstrap(status.message);
+        let bootstrap = Bootstrap::new(objects.clone(), store, clock, bootstrap).map_err(failed)?;
+        let bootstrap = Arc::new(bootstrap);
+        bootstrap.prepare().await.map_err(failed)?;
+        let mut tasks = vec![tokio::spawn({
+            let bootstrap = bootstrap.clone();
+            async move { bootstrap.run().await }
+        })];
+        if let Some(allocator) = allocator {
+            let repair = Repair::new(allocator, &objects, &hostname);
+            tasks.push(tokio::spawn(async move { repair.run().await }));
+        }
+        Ok(Server { inner, bootstrap, tasks })
+    }
+
+    /// Answers a request of somebody who is at `peer`.
+    pub async fn answer(&self, request: Request<RequestBody>, peer: &Peer) -> Response<Body> {
+        chain::serve(&self.inner, request, peer).await
+    }
+
+    /// Tells the cluster that this server goes. Requests are answered still.
+    pub async fn leave(&self) {
+        self.bootstrap.stop().await;
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+        self.inner.caches.end_watches();
+    }
+}
+
+impl Handle for Server {
+    async fn handle(&self, request: Request<RequestBody>, peer: Arc<Peer>) -> Response<Body> {
+        self.answer(request, &peer).await
+    }
 }
 
 impl Inner {
+    fn new(
+        store: Arc<dyn Store>,
+        catalog: Arc<Catalog>,
+        options: Options,
+        hooks: WriteHooks,
+    ) -> Inner {
+        let clock = options.clock.clone();
+        let version = Version::of_build();
+        let flow = FlowOptions {
+            reads_max: options.max_requests_inflight,
+            writes_max: options.max_mutating_requests_inflight,
+        };
+        let address = format!("{}:{}", options.advertise_address, options.secure_port);
+        let non_resource = NonResource {
+            discovery: Discovery::new(address),
+            open_api: OpenApi::default(),
+            health: health(&store, &options),
+            version: version.clone(),
+        };
+        Inner {
+            caches: Caches::new(store.clone()),
+            admission: Admission::new(vec![Box::new(NamespaceLifecycle::new(store.clone()))]),
+            leases: EventTtl::new(store.clone(), clock.clone(), options.event_ttl),
+            flow: Flow::new(flow),
+            metrics: Metrics::new(version),
+            non_resource,
+            store,
+            clock,
+            catalog,
+            options,
+            hooks,
+        }
+    }
+
     /// Seconds since 1970.
     pub(crate) fn now_seconds(&self) -> i64 {
         i64::try_from(self.clock.now().as_secs()).unwrap_or(i64::MAX)
@@ -40,4 +194,38 @@ impl Inner {
         getrandom::fill(&mut bytes).expect("the system has randomness");
         bytes
     }
+
+    /// What metrics tell of this moment.
+    pub(crate) fn measure(&self) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+/// How long a store may take to say that it is well.
+const STORE_PATIENCE: Duration = Duration::from_secs(2);
+
+fn health(store: &Arc<dyn Store>, options: &Options) -> Health {
+    let asks = |store: Arc<dyn Store>| {
+        move || {
+            let store = store.clone();
+            async move {
+                match tokio::time::timeout(STORE_PATIENCE, store.health()).await {
+                    Ok(found) => found.map_err(|error| error.to_string()),
+                    Err(_) => Err("the store does not answer".to_owned()),
+                }
+            }
+        }
+    };
+    let shutting_down = options.shutting_down.clone();
+    Health::new(vec![
+        Check::ping(),
+        Check::new("etcd", asks(store.clone())),
+        Check::readiness("etcd-readiness", asks(store.clone())),
+        Check::readiness("shutdown", move || {
+            let is_begun = shutting_down.is_begun();
+            async move {
+                if is_begun { Err("process is shutting down".to_owned()) } else { Ok(()) }
+            }
+        }),
+    ])
 }

@@ -2,5 +2,54 @@
 
 pub(crate) mod create;
 pub(crate) mod delete;
+pub(crate) mod delete_collection;
+pub(crate) mod get;
+pub(crate) mod list;
 pub(crate) mod patch;
 pub(crate) mod update;
+pub(crate) mod watch;
+
+use std::sync::Arc;
+
+use http::{Response, StatusCode};
+use orlop_machinery::status::{ServerAnswer, Status};
+
+use crate::body::Body;
+use crate::call::Call;
+use crate::object::Object;
+use crate::render::{Renderer, Source};
+use crate::server::Inner;
+use crate::{respond, review, subresource};
+
+/// Does what a request asks for.
+pub(crate) async fn serve(server: &Arc<Inner>, call: &mut Call) -> Result<Response<Body>, Status> {
+    if !call.info.subresource.is_empty() {
+        return subresource::serve(server, call).await;
+    }
+    if !call.definition.kind.is_stored() {
+        return review::serve(server, call).await;
+    }
+    match call.info.verb {
+        "create" => create::create(server, call).await,
+        "delete" => delete::delete(server, call).await,
+        "deletecollection" => delete_collection::delete_collection(server, call).await,
+        "get" => get::get(server, call).await,
+        "list" => list::list(server, call).await,
+        "patch" => patch::patch(server, call).await,
+        "update" => update::update(server, call).await,
+        "watch" => watch::watch(server, call).await,
+        _ => Err(method_not_allowed()),
+    }
+}
+
+/// An answer that is one object, as it is kept.
+pub(crate) fn respond_with(
+    server: &Inner,
+    call: &Call,
+    code: StatusCode,
+    object: &Object,
+) -> Result<Response<Body>, Status> {
+    let renderer = Renderer::new(call.definition.clone(), call.output, server.clock.clone());
+    let bytes = renderer.object(Source::Kept(object, object.revision()))?;
+    Ok(respond::typed(code, call.output, bytes))
+}

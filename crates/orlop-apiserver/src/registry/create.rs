@@ -10,11 +10,11 @@ use orlop_machinery::status::Status;
 use orlop_machinery::time::Time;
 use orlop_machinery::uid::Uid;
 use orlop_machinery::Value;
-use orlop_storage::Expect;
+use orlop_storage::{Expect, Revision, Write as StoreWrite};
 
 use super::{Write, hooks};
 use super::transaction::{ATTEMPTS_MAX, Committed, commit, put, too_many_attempts};
-use crate::admission::{Operation, admit};
+use crate::admission::{Admitted, Operation};
 use crate::object::Object;
 use crate::server::Inner;
 
@@ -26,29 +26,31 @@ pub(crate) async fn create(
 ) -> Result<Object, Status> {
     let definition = write.definition;
     let generates = rules::needs_name(&object);
-    let mut taken = String::new();
+    let mut taken = 0;
     for _ in 0..ATTEMPTS_MAX {
         let mut new = object.clone();
-        fill(server, write, &mut new);
-        let admitted = admit(server, write, Operation::Create { object: &new }).await?;
-        let others = hooks::before_create(server, write, &mut new).await?;
-        prepare(server, write, &mut new)?;
+        let Ready { admitted, others } = make_ready(server, write, &mut new).await?;
         let name = Meta::of(&new).name().to_owned();
+        let key = definition.key(write.namespace, &name);
         let bytes = Bytes::from(definition.to_stored(&new));
         if write.is_dry_run {
-            let exists = super::read(server, definition, write.namespace, &name).await?.is_some();
-            return if exists { Err(exists_already(write, &name)) } else { Ok(Object::unsaved(bytes)) };
+            let found = super::read(server, definition, write.namespace, &name).await?;
+            if found.is_some() {
+                return Err(exists_already(write, &name));
+            }
+            return Ok(Object::written(key.as_bytes(), &bytes, Revision::ZERO));
         }
-        let key = definition.key(write.namespace, &name);
         let lease = server.leases.lease_for(definition).await?;
         let own = put(&key, bytes.clone(), Expect::Absent, lease);
         match commit(server, definition, admitted, own, others).await? {
-            Committed::At(revision) => return Ok(Object::written(bytes, revision)),
+            Committed::At(revision) => {
+                return Ok(Object::written(key.as_bytes(), &bytes, Revision(revision)));
+            }
             Committed::Blocked => {}
             Committed::Changed(_) if !generates => return Err(exists_already(write, &name)),
             Committed::Changed(_) => {
-                taken.push('.');
-                if taken.len() >= generate_name::ATTEMPTS_MAX {
+                taken += 1;
+                if taken >= generate_name::ATTEMPTS_MAX {
                     return Err(exists_already(write, &name));
                 }
             }
@@ -61,8 +63,31 @@ fn exists_already(write: &Write<'_>, name: &str) -> Status {
     Status::already_exists(&write.definition.group_resource(), name)
 }
 
+/// A new object that may be written, and what goes with it.
+pub(super) struct Ready {
+    pub admitted: Admitted,
+    pub others: Vec<StoreWrite>,
+}
+
+/// Takes a new object through all steps before it is written.
+pub(super) async fn make_ready(
+    server: &Inner,
+    write: &Write<'_>,
+    new: &mut Value,
+) -> Result<Ready, Status> {
+    fill(server, write, new);
+    let name = Meta::of(new).name().to_owned();
+    let attributes = write.attributes(Operation::Create, &name);
+    let mutated = server.admission.mutate(&attributes, Some(new)).await?;
+    super::dedup_owner_references(new, write.warnings);
+    let others = hooks::before_create(server, write, new).await?;
+    prepare(server, write, new)?;
+    let admitted = server.admission.validate(mutated, &attributes, Some(new), None).await?;
+    Ok(Ready { admitted, others })
+}
+
 /// Puts in what only the server gives to an object.
-pub(super) fn fill(server: &Inner, write: &Write<'_>, object: &mut Value) {
+fn fill(server: &Inner, write: &Write<'_>, object: &mut Value) {
     if !write.definition.kind.is_stored() {
         return;
     }
@@ -77,7 +102,7 @@ pub(super) fn fill(server: &Inner, write: &Write<'_>, object: &mut Value) {
 }
 
 /// Brings a new object into the form in which it is stored, if it is valid.
-pub(super) fn prepare(server: &Inner, write: &Write<'_>, object: &mut Value) -> Result<(), Status> {
+fn prepare(server: &Inner, write: &Write<'_>, object: &mut Value) -> Result<(), Status> {
     let definition = write.definition;
     let scope = definition.resource.scope;
     rules::check_ready(object)?;

@@ -8,12 +8,12 @@ use orlop_machinery::meta::{Meta, MetaMut};
 use orlop_machinery::status::Status;
 use orlop_machinery::time::Time;
 use orlop_machinery::Value;
-use orlop_storage::{Expect, Record};
+use orlop_storage::{Expect, Record, Revision};
 
 use super::hooks;
 use super::transaction::{ATTEMPTS_MAX, Committed, commit, put, removal, too_many_attempts};
 use super::{Stored, Write, read};
-use crate::admission::{Operation, admit};
+use crate::admission::{Admitted, Operation};
 use crate::object::Object;
 use crate::server::Inner;
 
@@ -42,60 +42,84 @@ pub(crate) async fn delete(
     for _ in 0..ATTEMPTS_MAX {
         let Some(current) = &stored else { return Err(write.not_found(name)) };
         rules::check_preconditions(&current.object, &options, &definition.group_resource())?;
-        let operation = Operation::Delete { old: &current.object };
-        let admitted = admit(server, write, operation).await?;
+        let attributes = write.attributes(Operation::Delete, name);
+        let admission = &server.admission;
+        let mutated = admission.mutate(&attributes, None).await?;
+        let admitted = admission.validate(mutated, &attributes, None, Some(&current.object)).await?;
         let plan = plan(server, write, current, &mut options)?;
-        let committed = match &plan {
-            Plan::Nothing => {
-                let object = Object::from_record(current.record.clone());
-                let is_kept = definition.kind.is_kept(&current.object);
-                return Ok(finish(object, &current.object, false, !is_kept));
-            }
-            Plan::Mark(new, _) if write.is_dry_run => {
-                let bytes = Bytes::from(definition.to_stored(new));
-                let object = Object::written(bytes, current.record.modified().0);
-                return Ok(finish(object, new, false, false));
-            }
-            Plan::Remove if write.is_dry_run => {
-                let object = Object::from_record(current.record.clone());
-                return Ok(finish(object, &current.object, true, true));
-            }
-            Plan::Mark(new, _) => {
-                let bytes = Bytes::from(definition.to_stored(new));
-                let expect = Expect::Revision(current.record.modified());
-                let key = definition.key(write.namespace, name);
-                let own = put(&key, bytes, expect, current.record.lease());
-                commit(server, definition, admitted, own, Vec::new()).await?
-            }
-            Plan::Remove => {
-                let others = hooks::before_delete(server, write, &current.object).await?;
-                commit(server, definition, admitted, removal(&current.record), others).await?
-            }
-        };
-        match (committed, plan) {
-            (Committed::At(revision), Plan::Mark(new, then)) => {
-                let bytes = Bytes::from(definition.to_stored(&new));
-                if then == Then::Wait {
-                    let object = Object::written(bytes, revision);
+        if write.is_dry_run {
+            return Ok(pretend(write, current, plan));
+        }
+        match plan {
+            Plan::Nothing => return Ok(pretend(write, current, plan)),
+            Plan::Mark(new, then) => match mark(server, write, current, (&new, admitted)).await? {
+                Committed::At(revision) if then == Then::Wait => {
+                    let object = Object::written(current.record.key(), &definition.to_stored(&new), Revision(revision));
                     return Ok(finish(object, &new, false, false));
                 }
-                // The object was told that it ends now; the next round takes it away.
-                clear_version(&mut options);
-                stored = read(server, definition, write.namespace, name).await?;
-                if stored.is_none() {
-                    return Ok(finish(Object::written(bytes, revision), &new, true, true));
+                Committed::At(_) => {
+                    // The object was told that it ends now; the next round takes it away.
+                    clear_version(&mut options);
+                    let last = stored.take();
+                    stored = read(server, definition, write.namespace, name).await?;
+                    if let (None, Some(last)) = (&stored, last) {
+                        return Ok(pretend(write, &last, Plan::Remove));
+                    }
                 }
-            }
-            (Committed::At(revision), _) => {
-                let bytes = current.record.value_bytes();
-                let object = Object::written(bytes, revision);
-                return Ok(finish(object, &current.object, true, true));
-            }
-            (Committed::Blocked, _) => {}
-            (Committed::Changed(record), _) => stored = decode(write, record)?,
+                Committed::Blocked => {}
+                Committed::Changed(record) => stored = decode(write, record)?,
+            },
+            Plan::Remove => match remove(server, write, current, admitted).await? {
+                Committed::At(revision) => {
+                    let record = &current.record;
+                    let object = Object::written(record.key(), record.value(), Revision(revision));
+                    return Ok(finish(object, &current.object, true, true));
+                }
+                Committed::Blocked => {}
+                Committed::Changed(record) => stored = decode(write, record)?,
+            },
         }
     }
     Err(too_many_attempts(definition, "delete"))
+}
+
+async fn mark(
+    server: &Inner,
+    write: &Write<'_>,
+    current: &Stored,
+    (new, admitted): (&Value, Admitted),
+) -> Result<Committed, Status> {
+    let bytes = Bytes::from(write.definition.to_stored(new));
+    let expect = Expect::Revision(current.record.modified());
+    let key = write.definition.key(write.namespace, Meta::of(new).name());
+    let own = put(&key, bytes, expect, current.record.lease());
+    commit(server, write.definition, admitted, own, Vec::new()).await
+}
+
+async fn remove(
+    server: &Inner,
+    write: &Write<'_>,
+    current: &Stored,
+    admitted: Admitted,
+) -> Result<Committed, Status> {
+    let others = hooks::before_delete(server, write, &current.object).await?;
+    commit(server, write.definition, admitted, removal(&current.record), others).await
+}
+
+/// What the answer to a plan is that changes nothing in the store.
+fn pretend(write: &Write<'_>, current: &Stored, plan: Plan) -> Deletion {
+    let record = &current.record;
+    match plan {
+        Plan::Nothing => {
+            let is_kept = write.definition.kind.is_kept(&current.object);
+            finish(Object::new(record.clone()), &current.object, false, !is_kept)
+        }
+        Plan::Mark(new, _) => {
+            let bytes = write.definition.to_stored(&new);
+            finish(Object::written(record.key(), &bytes, record.modified()), &new, false, false)
+        }
+        Plan::Remove => finish(Object::new(record.clone()), &current.object, true, true),
+    }
 }
 
 fn decode(write: &Write<'_>, record: Option<Record>) -> Result<Option<Stored>, Status> {

@@ -10,12 +10,13 @@ use orlop_machinery::meta::{self, Meta, create as create_rules, update as rules}
 use orlop_machinery::resource_version::ResourceVersion;
 use orlop_machinery::status::Status;
 use orlop_machinery::{Str, Value};
-use orlop_storage::{Expect, Record};
+use orlop_storage::{Expect, Record, Revision};
 
 use super::hooks;
 use super::transaction::{ATTEMPTS_MAX, Committed, commit, put, removal, too_many_attempts};
-use super::{Stored, Write, create, read};
-use crate::admission::{Operation, admit};
+use super::create::{Ready, make_ready};
+use super::{Stored, Write, read};
+use crate::admission::Operation;
 use crate::object::Object;
 use crate::server::Inner;
 
@@ -79,11 +80,14 @@ enum Step {
 }
 
 impl Step {
-    fn of(committed: Committed, bytes: Bytes, is_created: bool) -> Step {
+    fn done(key: &str, bytes: &[u8], revision: Revision, is_created: bool) -> Step {
+        let object = Object::written(key.as_bytes(), bytes, revision);
+        Step::Done(Updated { object, is_created })
+    }
+
+    fn of(committed: Committed, (key, bytes): (&str, &[u8]), is_created: bool) -> Step {
         match committed {
-            Committed::At(revision) => {
-                Step::Done(Updated { object: Object::written(bytes, revision), is_created })
-            }
+            Committed::At(revision) => Step::done(key, bytes, Revision(revision), is_created),
             Committed::Blocked => Step::Again,
             Committed::Changed(record) => Step::Changed(record),
         }
@@ -98,20 +102,16 @@ async fn create_once(
 ) -> Result<Step, Status> {
     let definition = write.definition;
     let mut new = change.make(&Value::Null)?;
-    super::dedup_owner_references(&mut new, write.warnings);
-    create::fill(server, write, &mut new);
-    let admitted = admit(server, write, Operation::Create { object: &new }).await?;
-    let others = hooks::before_create(server, write, &mut new).await?;
-    create::prepare(server, write, &mut new)?;
+    let Ready { admitted, others } = make_ready(server, write, &mut new).await?;
+    let key = definition.key(write.namespace, name);
     let bytes = Bytes::from(definition.to_stored(&new));
     if write.is_dry_run {
-        return Ok(Step::Done(Updated { object: Object::unsaved(bytes), is_created: true }));
+        return Ok(Step::done(&key, &bytes, Revision::ZERO, true));
     }
-    let key = definition.key(write.namespace, name);
     let lease = server.leases.lease_for(definition).await?;
     let own = put(&key, bytes.clone(), Expect::Absent, lease);
     let committed = commit(server, definition, admitted, own, others).await?;
-    Ok(Step::of(committed, bytes, true))
+    Ok(Step::of(committed, (&key, &bytes), true))
 }
 
 async fn update_once(
@@ -123,39 +123,37 @@ async fn update_once(
     let definition = write.definition;
     let (record, old) = (&stored.record, &stored.object);
     let mut new = change.make(old)?;
+    let name = Meta::of(old).name();
+    let attributes = write.attributes(Operation::Update, name);
+    let mutated = server.admission.mutate(&attributes, Some(&mut new)).await?;
     super::dedup_owner_references(&mut new, write.warnings);
     match_version(write, record, &mut new)?;
-    let admitted = admit(server, write, Operation::Update { new: &new, old }).await?;
     let others = hooks::before_update(server, write, &mut new, old).await?;
     prepare(server, write, &mut new, old)?;
     keep_times_if_unchanged(&mut new, old);
+    let admitted = server.admission.validate(mutated, &attributes, Some(&new), Some(old)).await?;
     let bytes = Bytes::from(definition.to_stored(&new));
-    let revision = record.modified().0;
+    let key = definition.key(write.namespace, name);
+    let unchanged = || Step::done(&key, &bytes, record.modified(), false);
     if rules::is_deleted_by(&new, old) && !definition.kind.is_kept(&new) {
-        let object = Object::written(bytes.clone(), revision);
         if write.is_dry_run {
-            return Ok(Step::Done(Updated { object, is_created: false }));
+            return Ok(unchanged());
         }
         let others = hooks::before_delete(server, write, old).await?;
         let committed = commit(server, definition, admitted, removal(record), others).await?;
         return Ok(match committed {
-            // Somebody else took the last finalizer away too.
-            Committed::At(_) | Committed::Changed(None) => {
-                Step::Done(Updated { object, is_created: false })
-            }
-            other => Step::of(other, bytes, false),
+            // Or somebody else took the last finalizer away too.
+            Committed::At(_) | Committed::Changed(None) => unchanged(),
+            other => Step::of(other, (&key, &bytes), false),
         });
     }
-    let is_unchanged = others.is_empty() && bytes == record.value();
-    if write.is_dry_run || is_unchanged {
-        let object = Object::written(bytes, revision);
-        return Ok(Step::Done(Updated { object, is_created: false }));
+    if write.is_dry_run || others.is_empty() && bytes == record.value() {
+        return Ok(unchanged());
     }
     let lease = server.leases.lease_for(definition).await?;
-    let key = definition.key(write.namespace, Meta::of(&new).name());
     let own = put(&key, bytes.clone(), Expect::Revision(record.modified()), lease);
     let committed = commit(server, definition, admitted, own, others).await?;
-    Ok(Step::of(committed, bytes, false))
+    Ok(Step::of(committed, (&key, &bytes), false))
 }
 
 /// The object is the one that the request means.

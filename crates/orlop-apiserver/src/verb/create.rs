@@ -12,10 +12,11 @@ use orlop_machinery::status::Status;
 use crate::body::Body;
 use crate::call::Call;
 use crate::decode_body;
-use crate::options::WriteOptions;
+use crate::options::{WriteOptions, WriteVerb};
 use crate::registry::{self, Write};
-use crate::respond;
 use crate::server::Inner;
+
+use super::respond_with;
 
 /// Makes the object in the body.
 pub(crate) async fn create(
@@ -23,7 +24,7 @@ pub(crate) async fn create(
     call: &mut Call,
 ) -> Result<Response<Body>, Status> {
     let definition = call.definition.clone();
-    let options = WriteOptions::for_create(call.query())?;
+    let options = WriteOptions::parse(call.query(), WriteVerb::Create)?;
     let mut object = decode_body::read_object(call, &definition, options.field_validation).await?;
     rules::wipe_system_fields(&mut object);
     rules::match_namespace(&mut object, &call.info.namespace, definition.resource.scope)?;
@@ -32,5 +33,5 @@ pub(crate) async fn create(
     let name = call.manager_name(&options.field_manager);
     let object = server.manager(&write, &name).update(&Value::Null, object);
     let object = registry::create(server, &write, object).await?;
-    respond::object(server, call, StatusCode::CREATED, &object)
+    respond_with(server, call, StatusCode::CREATED, &object)
 }

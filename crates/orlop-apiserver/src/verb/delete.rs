@@ -5,24 +5,24 @@
 use std::sync::Arc;
 
 use http::{Response, StatusCode};
-use orlop_machinery::Value;
-use orlop_machinery::meta::delete as rules;
+use orlop_machinery::{Str, Value};
 use orlop_machinery::status::Status;
 
 use crate::body::Body;
 use crate::call::Call;
-use crate::options;
+use crate::decode_body;
 use crate::registry::{self, Deletion};
 use crate::respond;
 use crate::server::Inner;
+
+use super::respond_with;
 
 /// Deletes the object.
 pub(crate) async fn delete(
     server: &Arc<Inner>,
     call: &mut Call,
 ) -> Result<Response<Body>, Status> {
-    let options = options::read_delete_options(call).await?;
-    rules::check_options(&options)?;
+    let options = decode_body::read_delete_options(call).await?;
     delete_with(server, call, &options).await
 }
 
@@ -43,14 +43,15 @@ pub(crate) async fn delete_with(
         _ => StatusCode::OK,
     };
     if !deletion.is_done || definition.resource.returns_deleted {
-        return respond::object(server, call, code, &deletion.object);
+        return respond_with(server, call, code, &deletion.object);
     }
     let Deletion { uid, .. } = deletion;
     let mut status = Status::success();
     let details = status.details_mut();
-    details.name = name.to_string();
-    details.group = definition.resource.group.to_string();
-    details.kind = definition.resource.plural.to_string();
-    details.uid = uid;
-    Ok(respond::status(call, code, &status))
+    details.name = name.clone();
+    details.group = definition.resource.group.clone();
+    details.kind = definition.resource.plural.clone();
+    details.uid = Str::from(uid);
+    status.code = code.as_u16();
+    Ok(respond::status(&status, &call.parts.headers, call.query()))
 }

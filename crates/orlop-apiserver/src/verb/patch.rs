@@ -13,18 +13,18 @@ use orlop_machinery::kind::Rules;
 use orlop_machinery::meta::{Meta, create as rules};
 use orlop_machinery::patch::{Refusal, json::JsonPatch, merge, strategic};
 use orlop_machinery::status::{Reason, Status};
-use orlop_machinery::strict::{FieldValidation, ReadError, StrictError, read_json};
-use orlop_machinery::{Value, decode, encode, json, yaml};
+use orlop_machinery::strict::FieldValidation;
+use orlop_machinery::{Value, decode, json, yaml};
 
 use crate::body::Body;
 use crate::call::{Call, Warnings};
-use crate::decode_body;
+use crate::decode_body::{self, BODY_LENGTH_MAX};
 use crate::definition::Definition;
-use crate::options::WriteOptions;
+use crate::options::{WriteOptions, WriteVerb};
 use crate::registry::{self, Change, Manager};
-use crate::respond;
 use crate::server::Inner;
 
+use super::respond_with;
 use super::update::check_name;
 
 /// How a patch is written.
@@ -78,8 +78,9 @@ pub(crate) async fn patch_at(
 ) -> Result<Response<Body>, Status> {
     let patch_type = PatchType::of(call)?;
     let definition = call.definition.clone();
-    let body = decode_body::read_bytes(call).await?;
-    let options = WriteOptions::for_patch(call.query(), patch_type == PatchType::Apply)?;
+    let body = decode_body::read_bytes(call, BODY_LENGTH_MAX).await?;
+    let verb = if patch_type == PatchType::Apply { WriteVerb::Apply } else { WriteVerb::Patch };
+    let options = WriteOptions::parse(call.query(), verb)?;
     let write = call.write(&definition, rules_of_endpoint, options.dry_run);
     let name = call.manager_name(&options.field_manager);
     let patch = Patch { patch_type, body, options };
@@ -87,7 +88,7 @@ pub(crate) async fn patch_at(
     let mut change = PatchChange { call, definition: &definition, patch: &patch, manager };
     let updated = registry::update(server, &write, &call.info.name, &mut change).await?;
     let code = if updated.is_created { StatusCode::CREATED } else { StatusCode::OK };
-    respond::object(server, call, code, &updated.object)
+    respond_with(server, call, code, &updated.object)
 }
 
 /// A patch as it came.
@@ -152,7 +153,7 @@ impl Patch {
         let (applied, duplicates) = yaml::parse_with_duplicates(&self.body)
             .map_err(|error| Status::bad_request(format!("error decoding YAML: {error}")))?;
         let on_conflict =
-            if self.options.force { OnConflict::Force } else { OnConflict::Fail };
+            if self.options.force == Some(true) { OnConflict::Force } else { OnConflict::Fail };
         let object = manager.apply(live, &applied, on_conflict)?;
         if !duplicates.is_empty() {
             let error = yaml::describe_duplicates(&duplicates);

@@ -14,10 +14,11 @@ use crate::body::Body;
 use crate::call::Call;
 use crate::decode_body;
 use crate::definition::Definition;
-use crate::options::WriteOptions;
+use crate::options::{WriteOptions, WriteVerb};
 use crate::registry::{self, Change, Manager};
-use crate::respond;
 use crate::server::Inner;
+
+use super::respond_with;
 
 /// Replaces the object with the one in the body.
 pub(crate) async fn update(
@@ -35,7 +36,7 @@ pub(crate) async fn update_at(
     rules_of_endpoint: &dyn Rules,
 ) -> Result<Response<Body>, Status> {
     let definition = call.definition.clone();
-    let options = WriteOptions::for_update(call.query())?;
+    let options = WriteOptions::parse(call.query(), WriteVerb::Update)?;
     let mut object = decode_body::read_object(call, &definition, options.field_validation).await?;
     rules::match_namespace(&mut object, &call.info.namespace, definition.resource.scope)?;
     check_name(call, &definition, &object)?;
@@ -45,7 +46,7 @@ pub(crate) async fn update_at(
     let mut change = Replace { object, manager: server.manager(&write, &name) };
     let updated = registry::update(server, &write, &call.info.name, &mut change).await?;
     let code = if updated.is_created { StatusCode::CREATED } else { StatusCode::OK };
-    respond::object(server, call, code, &updated.object)
+    respond_with(server, call, code, &updated.object)
 }
 
 /// The object in the body is the one of the path.
