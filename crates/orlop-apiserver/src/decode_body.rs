@@ -1,0 +1,343 @@
+//! The object in the body of a request.
+//!
+//! After `limitedReadBody`, `transformDecodeError` and the handlers of
+//! `staging/src/k8s.io/apiserver/pkg/endpoints/handlers/rest.go`, and the decoders of
+//! `staging/src/k8s.io/apimachinery/pkg/runtime/serializer`. A body is read up to a bound and for
+//! a bounded time; reading one costs no more than a small multiple of its length.
+//!
+//! Kind and version may be left out: the path says them. When they are there they have to fit.
+
+mod mismatch;
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body::Body as _;
+use http_body_util::BodyExt;
+use orlop_machinery::defaults::Defaults;
+use orlop_machinery::group_version::GroupVersion;
+use orlop_machinery::schema::{Schema, StructId};
+use orlop_machinery::status::{Reason, Status};
+use orlop_machinery::strict::{self, FieldValidation, Read, ReadError};
+use orlop_machinery::text::quote;
+use orlop_machinery::{Str, Value, json, protobuf, yaml};
+
+use crate::body::RequestBody;
+use crate::call::Call;
+use crate::definition::Definition;
+use crate::negotiate::{has_protobuf, negotiate_body};
+use crate::options::{delete_options_from_query, validate_delete_options};
+use crate::output::Format;
+
+/// The longest body.
+pub(crate) const BODY_LENGTH_MAX: usize = 3 * 1024 * 1024;
+/// How long a client may take to send one.
+const BODY_TIME_MAX: Duration = Duration::from_mins(1);
+/// How much of a body an error shows.
+const SUMMARY_LENGTH: usize = 30;
+
+/// What a body is to be.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'a> {
+    /// The schema that has the struct.
+    pub schema: &'a Schema,
+    /// The struct.
+    pub id: StructId,
+    /// Its version, such as `apps/v1`.
+    pub api_version: &'a str,
+    /// Its kind.
+    pub kind: &'a str,
+    /// The defaults that are set, if any.
+    pub defaults: Option<&'a Defaults>,
+    /// Whether it may come as protobuf.
+    pub accepts_protobuf: bool,
+}
+
+impl<'a> Target<'a> {
+    /// An object of a resource.
+    pub(crate) fn of(definition: &'a Definition) -> Target<'a> {
+        Target {
+            schema: &definition.schema,
+            id: definition.id,
+            api_version: &definition.api_version,
+            kind: &definition.resource.kind,
+            defaults: Some(&definition.defaults),
+            accepts_protobuf: has_protobuf(definition),
+        }
+    }
+}
+
+/// The object of a resource in the body of a request: in normal form, with defaults.
+///
+/// # Errors
+///
+/// When the body is too long, too slow, or no such object.
+pub(crate) async fn read_object(
+    call: &mut Call,
+    definition: &Definition,
+    validation: FieldValidation,
+) -> Result<Value, Status> {
+    read_as(call, &Target::of(definition), validation).await
+}
+
+/// An object of any struct in the body of a request.
+///
+/// # Errors
+///
+/// When the body is too long, too slow, or no such object.
+pub(crate) async fn read_as(
+    call: &mut Call,
+    target: &Target<'_>,
+    validation: FieldValidation,
+) -> Result<Value, Status> {
+    let format = negotiate_body(&call.parts.headers, target.accepts_protobuf)?;
+    let bytes = read_bytes(call, BODY_LENGTH_MAX).await?;
+    let read = decode(target, format, &bytes, validation)?;
+    for warning in read.warnings {
+        call.warnings.add(warning);
+    }
+    Ok(read.object)
+}
+
+/// The options of a delete: from the body when there is one, else from the query.
+///
+/// # Errors
+///
+/// When they cannot be read or break rules.
+pub(crate) async fn read_delete_options(call: &mut Call) -> Result<Value, Status> {
+    let bytes = read_bytes(call, BODY_LENGTH_MAX).await?;
+    let mut options = if bytes.is_empty() {
+        delete_options_from_query(call.query())?
+    } else {
+        decode_delete_options(negotiate_body(&call.parts.headers, true)?, &bytes)?
+    };
+    validate_delete_options(&mut options)?;
+    Ok(options)
+}
+
+/// The bytes of the body of a request. It can be read once; after that it is empty.
+///
+/// # Errors
+///
+/// When it is too long or too slow, or the client goes away.
+pub(crate) async fn read_bytes(call: &mut Call, limit: usize) -> Result<Bytes, Status> {
+    match call.body.take() {
+        None => Ok(Bytes::new()),
+        Some(body) => read_to_end(body, limit, BODY_TIME_MAX).await,
+    }
+}
+
+async fn read_to_end(body: RequestBody, limit: usize, time: Duration) -> Result<Bytes, Status> {
+    let too_slow = |_| Status::timeout("request did not complete within the allotted timeout", 0);
+    tokio::time::timeout(time, collect(body, limit)).await.map_err(too_slow)?
+}
+
+async fn collect(mut body: RequestBody, limit: usize) -> Result<Bytes, Status> {
+    let too_large = || Status::request_entity_too_large(&format!("limit is {limit}"));
+    // Who says that it will be too long need not send it.
+    if usize::try_from(body.size_hint().lower()).map_or(true, |length| length > limit) {
+        return Err(too_large());
+    }
+    let mut first = Bytes::new();
+    let mut all = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let broken =
+            |error| Status::failure(500, Reason::Unknown, format!("reading the body: {error}"));
+        let Ok(data) = frame.map_err(broken)?.into_data() else {
+            continue;
+        };
+        if first.len() + all.len() + data.len() > limit {
+            return Err(too_large());
+        }
+        // Most bodies come in one piece, which is not copied.
+        if first.is_empty() && all.is_empty() {
+            first = data;
+        } else {
+            all.extend_from_slice(&std::mem::take(&mut first));
+            all.extend_from_slice(&data);
+        }
+    }
+    Ok(if all.is_empty() { first } else { all.freeze() })
+}
+
+/// Reads an object from bytes: in normal form, with kind, version and defaults.
+///
+/// # Errors
+///
+/// A bad request, in upstream's words.
+pub(crate) fn decode(
+    target: &Target<'_>,
+    format: Format,
+    bytes: &[u8],
+    validation: FieldValidation,
+) -> Result<Read, Status> {
+    let mut read = match format {
+        Format::Json | Format::PrettyJson => decode_json(target, bytes, validation)?,
+        Format::Yaml => decode_yaml(target, bytes, validation)?,
+        Format::Protobuf => decode_protobuf(target, bytes)?,
+    };
+    read.object.set("apiVersion", target.api_version);
+    read.object.set("kind", target.kind);
+    if let Some(defaults) = target.defaults {
+        defaults.set(target.schema, target.id, &mut read.object);
+    }
+    Ok(read)
+}
+
+fn decode_json(
+    target: &Target<'_>,
+    bytes: &[u8],
+    validation: FieldValidation,
+) -> Result<Read, Status> {
+    match strict::read_json(target.schema, target.id, bytes, validation) {
+        Ok(read) => {
+            Named::of(target, bytes, &read.object)?.check(target)?;
+            Ok(read)
+        }
+        Err(ReadError::Json(error)) => Err(unrecognized(target, bytes, &no_kind(&error))),
+        // What it says it is comes before what is wrong with it.
+        Err(error) => {
+            let value = json::parse(bytes).unwrap_or_default();
+            let named = Named::of(target, bytes, &value)?;
+            named.check(target)?;
+            Err(named.refuse(target, &error))
+        }
+    }
+}
+
+fn decode_yaml(
+    target: &Target<'_>,
+    bytes: &[u8],
+    validation: FieldValidation,
+) -> Result<Read, Status> {
+    let value = yaml::parse(bytes).map_err(|error| unrecognized(target, bytes, &error))?;
+    let named = Named::of(target, bytes, &value)?;
+    named.check(target)?;
+    strict::read_yaml(target.schema, target.id, bytes, validation)
+        .map_err(|error| named.refuse(target, &error))
+}
+
+fn decode_protobuf(target: &Target<'_>, bytes: &[u8]) -> Result<Read, Status> {
+    let envelope = protobuf::open(bytes).map_err(|error| unrecognized(target, bytes, &error))?;
+    let named = Named::new(target, &envelope.api_version, &envelope.kind)
+        .map_err(|error| unrecognized(target, bytes, &error))?;
+    named.check(target)?;
+    let object = protobuf::decode(target.schema, target.id, envelope.raw)
+        .map_err(|error| named.refuse(target, &error))?;
+    Ok(Read { object, warnings: Vec::new() })
+}
+
+fn decode_delete_options(format: Format, bytes: &[u8]) -> Result<Value, Status> {
+    let schema = orlop_kinds::schema();
+    let name = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
+    let id = schema.find(name).expect("every schema has DeleteOptions");
+    let bad = |error: &dyn std::fmt::Display| Status::bad_request(error.to_string());
+    let validation = FieldValidation::Ignore;
+    let (version, kind, object) = match format {
+        Format::Protobuf => {
+            let envelope = protobuf::open(bytes).map_err(|error| bad(&error))?;
+            let object = protobuf::decode(schema, id, envelope.raw).map_err(|error| bad(&error))?;
+            (envelope.api_version.clone(), envelope.kind.clone(), object)
+        }
+        format => {
+            let read = if format == Format::Yaml {
+                strict::read_yaml(schema, id, bytes, validation)
+            } else {
+                strict::read_json(schema, id, bytes, validation)
+            };
+            let object = match read {
+                Ok(read) => read.object,
+                Err(ReadError::Json(error)) => return Err(bad(&no_kind(&error))),
+                Err(error) => return Err(bad(&error)),
+            };
+            (Str::new(object.at("apiVersion").str()), Str::new(object.at("kind").str()), object)
+        }
+    };
+    // Any version will do: old clients send that of the object.
+    if !matches!(kind.as_str(), "" | "DeleteOptions") {
+        return Err(Status::bad_request(mismatch::not_registered(&version, &kind)));
+    }
+    let mut object = object;
+    object.set("apiVersion", "meta.k8s.io/v1");
+    object.set("kind", "DeleteOptions");
+    Ok(object)
+}
+
+/// What a body says it is, completed by what it is to be.
+struct Named {
+    version: GroupVersion,
+    kind: Str,
+}
+
+impl Named {
+    fn new(
+        target: &Target<'_>,
+        api_version: &str,
+        kind: &str,
+    ) -> Result<Named, orlop_machinery::group_version::ParseError> {
+        let api_version = if api_version.is_empty() { target.api_version } else { api_version };
+        let kind = if kind.is_empty() { target.kind } else { kind };
+        Ok(Named { version: GroupVersion::parse(api_version)?, kind: Str::new(kind) })
+    }
+
+    fn of(target: &Target<'_>, bytes: &[u8], value: &Value) -> Result<Named, Status> {
+        let wrong = mismatch::describe_type_meta(value);
+        if let Some(why) = wrong {
+            return Err(unrecognized(target, bytes, &no_kind(&why)));
+        }
+        Named::new(target, value.at("apiVersion").str(), value.at("kind").str())
+            .map_err(|error| unrecognized(target, bytes, &error))
+    }
+
+    fn check(&self, target: &Target<'_>) -> Result<(), Status> {
+        if self.kind == target.kind && self.version.to_string() == target.api_version {
+            return Ok(());
+        }
+        Err(mismatch::refuse(&self.version, &self.kind, target))
+    }
+
+    fn refuse(&self, target: &Target<'_>, why: &dyn std::fmt::Display) -> Status {
+        cannot_be_handled(&self.kind, &self.version, target, why)
+    }
+}
+
+fn cannot_be_handled(
+    kind: &str,
+    version: &GroupVersion,
+    target: &Target<'_>,
+    why: &dyn std::fmt::Display,
+) -> Status {
+    let (version, wanted) = (quote(&version.version), target.kind);
+    Status::bad_request(format!(
+        "{kind} in version {version} cannot be handled as a {wanted}: {why}"
+    ))
+}
+
+/// Nothing is known of what the body is.
+fn unrecognized(target: &Target<'_>, bytes: &[u8], why: &dyn std::fmt::Display) -> Status {
+    let (kind, summary) = (target.kind, summarize(bytes));
+    let message =
+        format!("the object provided is unrecognized (must be of type {kind}): {why} ({summary})");
+    Status::bad_request(message)
+}
+
+fn no_kind(error: &dyn std::fmt::Display) -> String {
+    format!("couldn't get version/kind; json parse error: {error}")
+}
+
+/// The start of a body: as text when it looks like JSON.
+fn summarize(bytes: &[u8]) -> String {
+    let start = &bytes[..bytes.len().min(SUMMARY_LENGTH)];
+    let dots = if bytes.len() > SUMMARY_LENGTH { " ..." } else { "" };
+    match bytes.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => format!("{}{dots}", String::from_utf8_lossy(start)),
+        Some(_) => {
+            let hex: String = start.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{hex}{dots}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
