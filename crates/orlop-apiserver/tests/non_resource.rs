@@ -38,7 +38,7 @@ async fn ask(target: &str) -> (u16, String, String) {
             let bytes = answer.into_body().collect().await.unwrap().to_bytes();
             (code, content_type, String::from_utf8(bytes.to_vec()).unwrap())
         }
-        Err(status) => (status.code(), "status".to_owned(), status.message.clone()),
+        Err(status) => (status.code(), "status".to_owned(), status.message),
     }
 }
 
