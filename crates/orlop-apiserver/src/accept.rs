@@ -64,7 +64,7 @@ fn clause(text: &str) -> Option<Clause<'_>> {
         match name.trim_matches(' ') {
             // What is no number is the least wanted.
             "q" => {
-                clause.quality = value.parse().ok().filter(|q: &f32| q.is_finite()).unwrap_or(0.0)
+                clause.quality = value.parse().ok().filter(|q: &f32| q.is_finite()).unwrap_or(0.0);
             }
             name => clause.parameters.push((name, value.trim_matches(' '))),
         }
