@@ -1,6 +1,7 @@
 //! The API server: one request's way from connection to answer.
 
 mod authn;
+mod accept;
 mod authz;
 mod body;
 mod call;
@@ -14,10 +15,18 @@ mod options;
 mod output;
 mod panic_guard;
 mod query;
+pub mod discovery;
+pub mod health;
+pub mod metrics;
+pub mod non_resource;
+pub mod openapi;
+mod output;
+mod plain_text;
 mod request;
 mod respond;
 mod shared;
 mod user;
+mod version;
 
 pub use body::{Body, Pieces, RequestBody};
 pub use catalog::Catalog;
@@ -28,3 +37,4 @@ pub use output::{Format, Output, Shape};
 pub use request::RequestInfo;
 pub use shared::Shared;
 pub use user::User;
+pub use version::Version;
