@@ -19,7 +19,8 @@ impl DataDir {
         Ok(self.path()?.join("store"))
     }
 
-    fn path(&self) -> anyhow::Result<PathBuf> {
+    /// The folder of the installation.
+    pub(crate) fn path(&self) -> anyhow::Result<PathBuf> {
         if let Some(path) = &self.data_dir {
             return Ok(path.clone());
         }

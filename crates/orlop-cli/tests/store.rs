@@ -47,7 +47,7 @@ fn path(folder: &TempDir) -> String {
 /// A running `orlop up` and the lines that it has printed until it was ready.
 fn up(data_dir: &str) -> (Child, Vec<String>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_orlop"))
-        .args(["up", "--data-dir", data_dir])
+        .args(["up", "--secure-port", "0", "--data-dir", data_dir])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
