@@ -23,6 +23,18 @@ const WEBSOCKET_TOKEN: &str = "base64url.bearer.authorization.k8s.io.";
 /// The most groups of one certificate.
 const GROUPS_MAX: usize = 4096;
 
+/// The user of a connection's certificate; none if it has none.
+///
+/// # Errors
+///
+/// When it has one that is not good, or not any more.
+pub(crate) fn user_of(peer: &Peer, now: Duration) -> Result<Option<&User>, Status> {
+    if peer.refused.is_some() || peer.is_expired(now) {
+        return Err(unauthorized());
+    }
+    Ok(peer.user(now, |certificate| user_of_certificate(certificate).ok().flatten()))
+}
+
 /// Who asks. `known` is the user of the connection's certificate, if it has one.
 ///
 /// # Errors

@@ -43,6 +43,12 @@ impl Peer {
         Peer::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
     }
 
+    /// This process, on behalf of somebody whom it knows.
+    #[must_use]
+    pub fn acting_for(user: User) -> Peer {
+        Peer { user: OnceLock::from(Some(user)), ..Peer::local() }
+    }
+
     /// The user of the certificate, found by `find` the first time and kept for the connection.
     /// None without a certificate that is good at `now`, and none if `find` finds nobody.
     pub fn user(
@@ -50,11 +56,11 @@ impl Peer {
         now: Duration,
         find: impl FnOnce(&CertificateDer<'static>) -> Option<User>,
     ) -> Option<&User> {
-        let certificate = self.certificates.first()?;
         if self.is_expired(now) {
             return None;
         }
-        self.user.get_or_init(|| find(certificate)).as_ref()
+        let found = || self.certificates.first().and_then(find);
+        self.user.get_or_init(found).as_ref()
     }
 
     /// Whether the certificate was good when the connection began and is not any more.
