@@ -5,6 +5,8 @@
 //! was verified when the connection was made. Tokens are known to nobody yet, so one that comes
 //! without a certificate is refused; other kinds of credentials are passed over, as upstream does.
 
+use std::time::Duration;
+
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL};
 use orlop_machinery::status::Status;
@@ -12,6 +14,7 @@ use orlop_machinery::{Str, Value};
 use sha2::{Digest, Sha256};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
+use crate::serve::Peer;
 use crate::user::{AUTHENTICATED, User};
 
 /// The key under which the user's extra data name the certificate.

@@ -2,10 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
+use orlop_machinery::apply::manager_name;
+use orlop_machinery::kind::Rules;
+
 use crate::authz::Authorized;
 use crate::body::RequestBody;
 use crate::definition::Definition;
 use crate::output::Output;
+use crate::registry::Write;
 use crate::request::RequestInfo;
 use crate::user::User;
 
@@ -14,7 +18,7 @@ pub(crate) struct Call {
     /// What the path and the method say.
     pub info: RequestInfo,
     /// Method, URI and headers as they came.
-    pub parts: http::request::Parts,
+    pub parts: Arc<http::request::Parts>,
     /// The body, until somebody reads it.
     pub body: Option<RequestBody>,
     /// Who asks.
@@ -26,7 +30,7 @@ pub(crate) struct Call {
     /// The form they want it in.
     pub output: Output,
     /// What they should know besides.
-    pub warnings: Warnings,
+    pub warnings: Arc<Warnings>,
 }
 
 /// Warnings for the client, in the order in which they came up.
@@ -37,6 +41,32 @@ pub(crate) struct Warnings(Mutex<Vec<String>>);
 const WARNINGS_MAX: usize = 128;
 
 impl Call {
+    /// A write at an endpoint of what is asked for.
+    pub(crate) fn write<'a>(
+        &'a self,
+        definition: &'a Definition,
+        rules: &'a dyn Rules,
+        is_dry_run: bool,
+    ) -> Write<'a> {
+        Write {
+            definition,
+            rules,
+            subresource: &self.info.subresource,
+            namespace: &self.info.namespace,
+            user: &self.user,
+            is_dry_run,
+            warnings: &self.warnings,
+        }
+    }
+
+    /// Who manages the fields that this request writes: who it says, else the program that sent
+    /// it.
+    pub(crate) fn manager_name(&self, field_manager: &str) -> String {
+        let header = self.parts.headers.get(http::header::USER_AGENT);
+        let user_agent = header.and_then(|value| value.to_str().ok()).unwrap_or_default();
+        manager_name(field_manager, user_agent)
+    }
+
     /// The query of the request, as it came.
     pub(crate) fn query(&self) -> &str {
         self.parts.uri.query().unwrap_or_default()

@@ -1,36 +1,59 @@
 //! The API server: one request's way from connection to answer.
+//!
+//! [`Server`] is the whole of it as a value: it answers requests, whether they come from a socket
+//! ([`serve`]) or from the same process. `chain` states the order of the steps.
 
-mod authn;
 mod accept;
+mod admission;
+mod allocation;
+mod authn;
 mod authz;
 mod body;
+mod bootstrap;
+mod cache;
 mod call;
 mod catalog;
+mod chain;
 mod deadline;
 mod decode_body;
 mod definition;
-mod flow;
-mod negotiate;
-mod options;
-mod output;
-mod panic_guard;
-mod query;
+mod deprecation;
 pub mod discovery;
+mod event_recorder;
+mod event_ttl;
+mod flow;
 pub mod health;
 pub mod metrics;
+mod negotiate;
 pub mod non_resource;
+mod object;
+mod objects;
 pub mod openapi;
+mod options;
 mod output;
+mod own_objects;
+mod panic_guard;
+pub mod pki;
 mod plain_text;
+mod query;
+mod random;
+mod registry;
+mod reads;
+mod render;
 mod request;
 mod respond;
-pub mod pki;
-mod request;
+mod review;
 pub mod serve;
+mod server;
 mod server_options;
 mod shared;
+mod store_failure;
+mod subresource;
+mod time;
 mod user;
+mod verb;
 mod version;
+mod write_hook;
 
 pub use body::{Body, Pieces, RequestBody};
 pub use catalog::Catalog;
@@ -39,6 +62,7 @@ pub use definition::{Definition, Storage};
 pub use flow::FlowOptions;
 pub use output::{Format, Output, Shape};
 pub use request::RequestInfo;
+pub use server::{Server, StartError};
 pub use server_options::{Options, RequestHeader, ServiceNetwork, ServiceNetworkError};
 pub use shared::Shared;
 pub use user::User;

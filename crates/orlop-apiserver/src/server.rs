@@ -12,7 +12,6 @@ use crate::admission::{Admission, NamespaceLifecycle};
 use crate::allocation::{AllocationOptions, Repair, ServiceAllocator};
 use crate::body::{Body, RequestBody};
 use crate::bootstrap::{Bootstrap, BootstrapOptions};
-use crate::cache::Caches;
 use crate::catalog::Catalog;
 use crate::chain;
 use crate::discovery::Discovery;
@@ -23,6 +22,7 @@ use crate::metrics::{Metrics, Snapshot};
 use crate::non_resource::NonResource;
 use crate::openapi::OpenApi;
 use crate::own_objects::OwnObjects;
+use crate::reads::Reads;
 use crate::registry::{Manager, Write};
 use crate::serve::{Handle, Peer};
 use crate::server_options::Options;
@@ -56,8 +56,8 @@ pub(crate) struct Inner {
     pub clock: Arc<dyn Clock>,
     /// What is served.
     pub catalog: Arc<Catalog>,
-    /// What is known of the store.
-    pub caches: Caches,
+    /// How it is read.
+    pub reads: Reads,
     /// What is decided by who started the server.
     pub options: Options,
     /// What may change or refuse writes.
@@ -126,7 +126,7 @@ impl Drop for Server {
         for task in &self.tasks {
             task.abort();
         }
-        self.inner.caches.end_watches();
+        self.inner.reads.caches.end_watches();
     }
 }
 
@@ -157,7 +157,7 @@ impl Inner {
             version: version.clone(),
         };
         Inner {
-            caches: Caches::new(store.clone()),
+            reads: Reads::new(store.clone(), clock.clone()),
             admission: Admission::new(vec![Box::new(NamespaceLifecycle::new(store.clone()))]),
             leases: EventTtl::new(store.clone(), clock.clone(), options.event_ttl),
             flow: Flow::new(flow),

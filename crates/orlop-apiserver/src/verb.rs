@@ -12,14 +12,15 @@ pub(crate) mod watch;
 use std::sync::Arc;
 
 use http::{Response, StatusCode};
-use orlop_machinery::status::{ServerAnswer, Status};
+use orlop_machinery::status::{Reason, Status};
 
 use crate::body::Body;
 use crate::call::Call;
 use crate::object::Object;
+use crate::options::{GetOptions, ListOptions};
 use crate::render::{Renderer, Source};
 use crate::server::Inner;
-use crate::{respond, review, subresource};
+use crate::{discovery, respond, review, subresource};
 
 /// Does what a request asks for.
 pub(crate) async fn serve(server: &Arc<Inner>, call: &mut Call) -> Result<Response<Body>, Status> {
@@ -33,11 +34,11 @@ pub(crate) async fn serve(server: &Arc<Inner>, call: &mut Call) -> Result<Respon
         "create" => create::create(server, call).await,
         "delete" => delete::delete(server, call).await,
         "deletecollection" => delete_collection::delete_collection(server, call).await,
-        "get" => get::get(server, call).await,
-        "list" => list::list(server, call).await,
+        "get" => get::get(&server.reads, call, &read_options(call)?).await,
+        "list" => list::list(&server.reads, call, &list_options(call)?).await,
         "patch" => patch::patch(server, call).await,
         "update" => update::update(server, call).await,
-        "watch" => watch::watch(server, call).await,
+        "watch" => watch::watch(&server.reads, call, &list_options(call)?).await,
         _ => Err(method_not_allowed()),
     }
 }
@@ -52,4 +53,19 @@ pub(crate) fn respond_with(
     let renderer = Renderer::new(call.definition.clone(), call.output, server.clock.clone());
     let bytes = renderer.object(Source::Kept(object, object.revision()))?;
     Ok(respond::typed(code, call.output, bytes))
+}
+
+fn list_options(call: &Call) -> Result<ListOptions, Status> {
+    ListOptions::parse(call.query(), &call.info, &call.definition)
+}
+
+/// That a path is not there.
+pub(crate) fn not_served() -> Status {
+    discovery::resource_not_found()
+}
+
+/// That a path is there, but not for this method.
+pub(crate) fn method_not_allowed() -> Status {
+    let message = "the server does not allow this method on the requested resource";
+    Status::failure(405, Reason::MethodNotAllowed, message)
 }
