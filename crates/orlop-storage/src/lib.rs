@@ -53,7 +53,7 @@ mod retention;
 mod revision;
 mod state;
 mod store;
-mod tree;
+pub mod tree;
 mod watch;
 mod write;
 

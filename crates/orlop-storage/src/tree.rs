@@ -12,29 +12,31 @@ mod node;
 mod separators;
 
 use std::cmp::Ordering;
+use std::fmt;
 
-pub(crate) use self::iter::Iter;
+pub use self::iter::Iter;
 use self::node::{Inserted, Node};
 
 /// What an item is ordered by: bytes, then a number.
-pub(crate) type Key<'a> = (&'a [u8], u64);
+pub type Key<'a> = (&'a [u8], u64);
 
 /// An item that knows its place in a [`Tree`].
-pub(crate) trait Keyed: Clone {
+pub trait Keyed: Clone {
     /// What the item is ordered by. No two items of a tree have the same key.
     fn key(&self) -> Key<'_>;
 }
 
 /// See the module's documentation.
 #[derive(Clone)]
-pub(crate) struct Tree<T> {
+pub struct Tree<T> {
     root: Node<T>,
     len: usize,
 }
 
 impl<T: Keyed> Tree<T> {
     /// A tree without items.
-    pub(crate) fn new() -> Self {
+    #[must_use]
+    pub fn new() -> Self {
         Self { root: Node::empty(), len: 0 }
     }
 
@@ -42,17 +44,26 @@ impl<T: Keyed> Tree<T> {
     ///
     /// # Panics
     /// If the items are not in strictly ascending order.
-    pub(crate) fn from_ascending(items: impl IntoIterator<Item = T>) -> Self {
+    #[must_use]
+    pub fn from_ascending(items: impl IntoIterator<Item = T>) -> Self {
         node::build(items)
     }
 
     /// How many items there are.
-    pub(crate) fn len(&self) -> usize {
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.len
     }
 
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The item with this key.
-    pub(crate) fn get(&self, key: Key<'_>) -> Option<&T> {
+    #[must_use]
+    pub fn get(&self, key: Key<'_>) -> Option<&T> {
         let mut node = &self.root;
         loop {
             match node {
@@ -63,7 +74,8 @@ impl<T: Keyed> Tree<T> {
     }
 
     /// How many items have a smaller key.
-    pub(crate) fn rank(&self, key: Key<'_>) -> usize {
+    #[must_use]
+    pub fn rank(&self, key: Key<'_>) -> usize {
         let mut node = &self.root;
         let mut before = 0;
         loop {
@@ -81,12 +93,13 @@ impl<T: Keyed> Tree<T> {
     }
 
     /// The item that has exactly `place` smaller ones.
-    pub(crate) fn nth(&self, place: usize) -> Option<&T> {
+    #[must_use]
+    pub fn nth(&self, place: usize) -> Option<&T> {
         self.iter_from_place(place).next()
     }
 
     /// Adds the item, or puts it in the place of the one with the same key, which it returns.
-    pub(crate) fn insert(&mut self, item: T) -> Option<T> {
+    pub fn insert(&mut self, item: T) -> Option<T> {
         match node::insert(&mut self.root, item) {
             Inserted::Replaced(old) => return Some(old),
             Inserted::Added => {}
@@ -97,7 +110,7 @@ impl<T: Keyed> Tree<T> {
     }
 
     /// Takes the item with this key out.
-    pub(crate) fn remove(&mut self, key: Key<'_>) -> Option<T> {
+    pub fn remove(&mut self, key: Key<'_>) -> Option<T> {
         // Looking first keeps a miss from copying a path.
         self.get(key)?;
         let removed = node::remove(&mut self.root, key);
@@ -107,23 +120,39 @@ impl<T: Keyed> Tree<T> {
     }
 
     /// The first item.
-    pub(crate) fn first(&self) -> Option<&T> {
+    #[must_use]
+    pub fn first(&self) -> Option<&T> {
         self.iter().next()
     }
 
     /// All items in ascending order.
-    pub(crate) fn iter(&self) -> Iter<'_, T> {
+    #[must_use]
+    pub fn iter(&self) -> Iter<'_, T> {
         self.iter_from_place(0)
     }
 
     /// The items whose keys are at least this one, in ascending order.
-    pub(crate) fn iter_from(&self, key: Key<'_>) -> Iter<'_, T> {
+    #[must_use]
+    pub fn iter_from(&self, key: Key<'_>) -> Iter<'_, T> {
         Iter::from_key(&self.root, key)
     }
 
     /// The items that have at least `place` smaller ones, in ascending order.
-    pub(crate) fn iter_from_place(&self, place: usize) -> Iter<'_, T> {
+    #[must_use]
+    pub fn iter_from_place(&self, place: usize) -> Iter<'_, T> {
         Iter::from_place(&self.root, place)
+    }
+}
+
+impl<T: Keyed> Default for Tree<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> fmt::Debug for Tree<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tree of {} items", self.len)
     }
 }
 
@@ -250,6 +279,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "ascending")]
     fn unordered_items_are_refused() {
-        Tree::from_ascending([item(2, 0), item(1, 0)]);
+        let _ = Tree::from_ascending([item(2, 0), item(1, 0)]);
     }
 }

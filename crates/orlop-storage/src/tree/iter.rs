@@ -1,10 +1,12 @@
 //! Walking a [`Tree`](super::Tree) in order.
 
+use std::fmt;
+
 use super::node::Node;
 use super::{Key, Keyed};
 
 /// The items from some place on, in ascending order.
-pub(crate) struct Iter<'a, T> {
+pub struct Iter<'a, T> {
     /// The branches above the current leaf, each with the place of the child to visit next.
     path: Vec<(&'a Node<T>, usize)>,
     leaf: std::slice::Iter<'a, T>,
@@ -68,6 +70,12 @@ impl<'a, T: Keyed> Iter<'a, T> {
             return true;
         }
         false
+    }
+}
+
+impl<T> fmt::Debug for Iter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Iter with {} items left in its leaf", self.leaf.len())
     }
 }
 
