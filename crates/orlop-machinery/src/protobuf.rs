@@ -36,7 +36,7 @@ mod writer;
 
 pub use decode::decode;
 pub use encode::{encode, encode_sealed};
-pub use envelope::{Envelope, open, seal};
+pub use envelope::{Envelope, open, seal, seal_around};
 pub use frames::{FrameError, FrameReader, WatchEvent, open_event, write_event, write_frame};
 pub(crate) use message::Messages;
 pub(crate) use writer::Writer;

@@ -45,6 +45,17 @@ pub fn seal(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
     writer.into_vec()
 }
 
+/// What stands before and behind a message of a known length that is written elsewhere.
+#[must_use]
+pub fn seal_around(api_version: &str, kind: &str, length: usize) -> (Vec<u8>, Vec<u8>) {
+    let mut end = Writer::with_capacity(8);
+    write_end(&mut end);
+    let mut start = Writer::with_capacity(api_version.len() + kind.len() + 32);
+    start.field_start(RAW, length);
+    write_type_meta(&mut start, api_version, kind);
+    (start.into_vec(), end.into_vec())
+}
+
 /// Takes a message out of its envelope.
 ///
 /// # Errors
@@ -130,6 +141,10 @@ pub(super) fn write_end(writer: &mut Writer) -> usize {
 /// Writes what stands before the message that was written after `len`.
 pub(super) fn write_start(writer: &mut Writer, len: usize, api_version: &str, kind: &str) {
     writer.close_field(RAW, len);
+    write_type_meta(writer, api_version, kind);
+}
+
+fn write_type_meta(writer: &mut Writer, api_version: &str, kind: &str) {
     let len = writer.len();
     writer.bytes_field(KIND, kind.as_bytes());
     writer.bytes_field(API_VERSION, api_version.as_bytes());
@@ -167,6 +182,15 @@ mod tests {
         assert_eq!(envelope.api_version, "apps/v1");
         assert_eq!(envelope.kind, "Deployment");
         assert_eq!(envelope.raw, b"raw");
+    }
+
+    #[test]
+    fn an_envelope_around_a_message_is_the_same() {
+        for length in [0, 3, 300, 100_000] {
+            let raw = vec![7; length];
+            let (start, end) = seal_around("apps/v1", "DeploymentList", length);
+            assert_eq!([start, raw.clone(), end].concat(), seal("apps/v1", "DeploymentList", &raw));
+        }
     }
 
     fn check(bytes: &[u8], expect: &str) {

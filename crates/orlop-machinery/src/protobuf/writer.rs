@@ -64,7 +64,12 @@ impl Writer {
 
     /// Makes all that was written since `len` a field.
     pub(crate) fn close_field(&mut self, number: u32, len: usize) {
-        self.varint((self.len() - len) as u64);
+        self.field_start(number, self.len() - len);
+    }
+
+    /// The start of a field of so many bytes that are written elsewhere.
+    pub(crate) fn field_start(&mut self, number: u32, length: usize) {
+        self.varint(length as u64);
         self.tag(number, wire::BYTES);
     }
 

@@ -1,0 +1,279 @@
+//! The watch cache: the objects of each resource as they are now, and their recent changes.
+//!
+//! One cache for each place in the store, made when somebody first lists or watches there. It is
+//! fed by one read and one watch of the store ([`feed`]). Lists are read from immutable snapshots
+//! that cost nothing to take; watchers are told of changes through queues with a bound and share
+//! what a change is written as.
+//!
+//! Invariants: a snapshot is shown before its changes are told, and both before the revision that
+//! they lead to is said to be reached; all three happen while the hub is locked. So a watcher that
+//! joins under the lock with a snapshot misses nothing and sees nothing twice, and when nothing
+//! waits in a queue its owner has seen everything up to the revision that was reached before.
+//!
+//! After `staging/src/k8s.io/apiserver/pkg/storage/cacher`. What is not here: reading the past,
+//! which the store does.
+
+mod catch_up;
+mod change;
+mod feed;
+mod filter;
+mod ring;
+mod snapshot;
+mod subscription;
+#[cfg(test)]
+mod tests;
+mod watchers;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use orlop_machinery::status::Status;
+use orlop_storage::{ProgressRequester, Store};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+pub(crate) use catch_up::{CatchUp, Step, too_old};
+pub(crate) use change::{Change, FrameKey, Notice, Seen};
+pub(crate) use filter::{Filter, Scope};
+pub(crate) use snapshot::{Item, Snapshot, View};
+pub(crate) use subscription::{Next, Subscription, TooOld, Wish};
+
+use self::ring::Ring;
+use self::watchers::Watchers;
+use crate::definition::Definition;
+
+/// How long a request waits for the cache to come to a revision.
+const WAIT_MAX: Duration = Duration::from_secs(3);
+/// How often the store is asked how far it is while somebody waits.
+const ASK_EVERY: Duration = Duration::from_millis(100);
+/// What a client is told to wait that asked for more than there is.
+const RETRY_SECONDS: i32 = 1;
+
+/// The caches of all resources.
+pub(crate) struct Caches {
+    store: Arc<dyn Store>,
+    caches: Mutex<HashMap<String, Arc<Cache>>>,
+    is_stopped: AtomicBool,
+}
+
+/// The cache of one resource.
+pub(crate) struct Cache {
+    shared: Arc<Shared>,
+    feed: JoinHandle<()>,
+}
+
+/// What the feed, readers and watchers share.
+struct Shared {
+    /// What all keys begin with.
+    prefix: String,
+    store: Arc<dyn Store>,
+    snapshot: ArcSwap<Snapshot>,
+    /// Every change up to this revision is in the snapshot and was told; none before the first
+    /// read.
+    reached: watch::Sender<Option<u64>>,
+    hub: Mutex<Hub>,
+    progress: ArcSwapOption<ProgressRequester>,
+    kept: snapshot::Kept,
+}
+
+#[derive(Default)]
+struct Hub {
+    ring: Ring,
+    watchers: Watchers,
+    last_id: u64,
+    is_stopped: bool,
+}
+
+impl Caches {
+    /// No caches yet.
+    pub(crate) fn new(store: Arc<dyn Store>) -> Caches {
+        Caches { store, caches: Mutex::default(), is_stopped: AtomicBool::new(false) }
+    }
+
+    /// The cache of a resource. It may still have to read its objects.
+    pub(crate) fn get(&self, definition: &Definition) -> Arc<Cache> {
+        let prefix = &definition.storage.prefix;
+        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cache) = caches.get(prefix) {
+            return cache.clone();
+        }
+        let cache = Arc::new(Cache::new(prefix.clone(), self.store.clone()));
+        cache.shared.hub().is_stopped = self.is_stopped.load(Ordering::Acquire);
+        caches.insert(prefix.clone(), cache.clone());
+        cache
+    }
+
+    /// Ends every watch, and those that come later: the server stops.
+    pub(crate) fn end_watches(&self) {
+        self.is_stopped.store(true, Ordering::Release);
+        let caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        for cache in caches.values() {
+            let mut hub = cache.shared.hub();
+            hub.is_stopped = true;
+            hub.watchers.clear();
+        }
+    }
+}
+
+impl Cache {
+    fn new(prefix: String, store: Arc<dyn Store>) -> Cache {
+        let shared = Arc::new(Shared {
+            prefix,
+            store,
+            snapshot: ArcSwap::default(),
+            reached: watch::Sender::new(None),
+            hub: Mutex::default(),
+            progress: ArcSwapOption::empty(),
+            kept: snapshot::Kept::default(),
+        });
+        let feed = tokio::spawn(feed::run(shared.clone()));
+        Cache { shared, feed }
+    }
+
+    /// The objects as they are in the cache, whatever its age.
+    ///
+    /// # Errors
+    ///
+    /// When nothing could be read from the store yet.
+    pub(crate) async fn any(&self) -> Result<View, Status> {
+        self.at_least(0).await
+    }
+
+    /// The objects at a revision or later.
+    ///
+    /// # Errors
+    ///
+    /// When the cache does not come there in time.
+    pub(crate) async fn at_least(&self, revision: u64) -> Result<View, Status> {
+        let mut reached = self.shared.reached.subscribe();
+        let deadline = Instant::now() + WAIT_MAX;
+        loop {
+            let now = *reached.borrow_and_update();
+            if now.is_some_and(|now| now >= revision) {
+                return Ok(self.shared.view());
+            }
+            if Instant::now() >= deadline {
+                return Err(match now {
+                    None => Status::too_many_requests(
+                        "storage is (re)initializing",
+                        RETRY_SECONDS,
+                    ),
+                    Some(now) => Status::resource_version_too_large(revision, now, RETRY_SECONDS),
+                });
+            }
+            if let Some(progress) = &*self.shared.progress.load() {
+                progress.request();
+            }
+            let next = deadline.min(Instant::now() + ASK_EVERY);
+            // Whether it changed or not is seen above.
+            let _ = tokio::time::timeout_at(next, reached.changed()).await;
+        }
+    }
+
+    /// The objects at exactly a revision, if the cache still has or knows them.
+    pub(crate) fn exactly(&self, revision: u64) -> Option<View> {
+        if let Some(view) = self.shared.kept.find(revision) {
+            return Some(view);
+        }
+        let reached = self.shared.reached()?;
+        let snapshot = self.shared.snapshot.load();
+        let is_now = (snapshot.revision..=reached.max(snapshot.revision)).contains(&revision);
+        is_now.then(|| View { objects: snapshot.objects.clone(), revision })
+    }
+
+    /// Keeps a view for whoever asks for the next part of it.
+    pub(crate) fn keep(&self, view: &View) {
+        self.shared.kept.keep(view);
+    }
+
+    /// The objects as they are, and every change after them.
+    pub(crate) fn watch_with_state(&self, wish: &Wish) -> (View, Subscription) {
+        Subscription::with_state(&self.shared, wish)
+    }
+
+    /// Every change after a revision, which may be in the future.
+    ///
+    /// # Errors
+    ///
+    /// When the cache does not know all of them; the store may.
+    pub(crate) fn watch_after(&self, wish: &Wish, revision: u64) -> Result<Subscription, TooOld> {
+        Subscription::after(&self.shared, wish, revision)
+    }
+
+    /// The revision after which the cache knows every change.
+    pub(crate) fn oldest(&self) -> u64 {
+        self.shared.hub().ring.start()
+    }
+
+    /// Whether watches have been ended for good.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.shared.hub().is_stopped
+    }
+
+    /// How many watchers there are.
+    pub(crate) fn watchers(&self) -> usize {
+        self.shared.hub().watchers.len()
+    }
+}
+
+impl Shared {
+    fn hub(&self) -> MutexGuard<'_, Hub> {
+        self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reached(&self) -> Option<u64> {
+        *self.reached.borrow()
+    }
+
+    /// What the cache has. What was reached is read first: the snapshot may be newer, not older.
+    fn view(&self) -> View {
+        let reached = self.reached().unwrap_or_default();
+        let snapshot = self.snapshot.load();
+        View { objects: snapshot.objects.clone(), revision: reached.max(snapshot.revision) }
+    }
+
+    /// Starts anew with what was read.
+    fn replace(&self, snapshot: Snapshot) {
+        let mut hub = self.hub();
+        hub.watchers.clear();
+        hub.ring.restart(snapshot.revision);
+        let revision = snapshot.revision;
+        self.snapshot.store(Arc::new(snapshot));
+        self.reached.send_replace(Some(revision));
+    }
+
+    /// Shows a newer snapshot and tells of the changes that led to it.
+    fn publish(&self, snapshot: Snapshot, changes: &[Arc<Change>]) {
+        let mut hub = self.hub();
+        let revision = snapshot.revision;
+        self.snapshot.store(Arc::new(snapshot));
+        for change in changes {
+            hub.ring.push(change.clone());
+            hub.watchers.tell(change, self.prefix.len());
+        }
+        self.reached.send_replace(Some(revision));
+    }
+
+    /// Nothing has changed up to a revision.
+    fn progressed(&self, revision: u64) {
+        let _hub = self.hub();
+        self.reached.send_if_modified(|reached| {
+            let is_news = reached.is_some_and(|reached| reached < revision);
+            if is_news {
+                *reached = Some(revision);
+            }
+            is_news
+        });
+        self.kept.forget_old();
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        self.feed.abort();
+    }
+}
