@@ -6,8 +6,8 @@
 //!
 //! Labels are bounded: resources are those of the catalog, and verbs, paths and values of `dryRun`
 //! that nobody knows become one word each, so that no client can make the server remember what it
-//! invents. The text form is Prometheus' 0.0.4, written here: the common library writes OpenMetrics,
-//! which has other names for counters.
+//! invents. The text form is Prometheus' 0.0.4, written here: the common library writes
+//! OpenMetrics, which has other names for counters.
 //!
 //! Not here: `apiserver_request_slo_duration_seconds` (deprecated upstream) and whatever upstream
 //! measures of Go's runtime.

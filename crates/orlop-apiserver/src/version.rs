@@ -83,19 +83,20 @@ impl Version {
 
 /// The operating system as Go names it.
 fn operating_system() -> &'static str {
-    match std::env::consts::OS {
-        "macos" => "darwin",
-        other => other,
+    match () {
+        () if cfg!(target_os = "linux") => "linux",
+        () if cfg!(target_os = "macos") => "darwin",
+        () if cfg!(target_os = "windows") => "windows",
+        () => "unknown",
     }
 }
 
 /// The processor as Go names it.
 fn architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        "x86" => "386",
-        other => other,
+    match () {
+        () if cfg!(target_arch = "x86_64") => "amd64",
+        () if cfg!(target_arch = "aarch64") => "arm64",
+        () => "unknown",
     }
 }
 

@@ -9,8 +9,9 @@ use crate::catalog::Catalog;
 use crate::definition::Definition;
 
 /// Where the built-in groups stand: the greater number comes first, and names decide between equal
-/// ones. After `cmd/kube-apiserver/app/aggregator.go` and `pkg/controlplane/apiserver/aggregator.go`;
-/// the group of the aggregation itself comes before all others.
+/// ones. After `cmd/kube-apiserver/app/aggregator.go` and
+/// `pkg/controlplane/apiserver/aggregator.go`; the group of the aggregation itself comes before
+/// all others.
 const PRIORITIES: &[(&str, u32)] = &[
     ("apiregistration.k8s.io", 20_000),
     ("", 18_000),

@@ -93,8 +93,8 @@ impl Text {
         let name = "apiserver_current_inflight_requests";
         self.family(
             (name, "gauge"),
-            "[STABLE] Maximal number of currently used inflight request limit of this apiserver per \
-             request kind in last second.",
+            "[STABLE] Maximal number of currently used inflight request limit of this apiserver \
+             per request kind in last second.",
         );
         for (water, kind) in metrics.executing.iter().zip(["mutating", "readOnly"]) {
             self.line(name, &vec![("request_kind", kind)], water.take_most());
@@ -117,8 +117,9 @@ impl Text {
         let name = "apiserver_longrunning_requests";
         self.family(
             (name, "gauge"),
-            "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, \
-             version, resource, scope and component. Not all requests are tracked this way.",
+            "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, \
+             group, version, resource, scope and component. Not all requests are tracked this \
+             way.",
         );
         for (labels, series) in all.iter().filter(|(labels, _)| labels.is_long_running()) {
             let value = series.long_running.load(Ordering::Relaxed);
@@ -130,8 +131,8 @@ impl Text {
         let name = "apiserver_request_aborts_total";
         self.family(
             (name, "counter"),
-            "[ALPHA] Number of requests which apiserver aborted possibly due to a timeout, for each \
-             group, version, verb, resource, subresource and scope",
+            "[ALPHA] Number of requests which apiserver aborted possibly due to a timeout, for \
+             each group, version, verb, resource, subresource and scope",
         );
         for (labels, series) in all {
             let value = series.aborts.load(Ordering::Relaxed);
@@ -145,8 +146,8 @@ impl Text {
         let name = "apiserver_request_duration_seconds";
         self.family(
             (name, "histogram"),
-            "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, \
-             version, resource, subresource, scope and component.",
+            "[STABLE] Response latency distribution in seconds for each verb, dry run value, \
+             group, version, resource, subresource, scope and component.",
         );
         let extra = Extra { component: true, dry_run: true, ..Extra::NONE };
         for (labels, series) in all {
@@ -170,8 +171,8 @@ impl Text {
         let name = "apiserver_request_total";
         self.family(
             (name, "counter"),
-            "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, \
-             version, resource, scope, component, and HTTP response code.",
+            "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, \
+             group, version, resource, scope, component, and HTTP response code.",
         );
         for (labels, series) in all {
             let others = series.other_codes.load(Ordering::Relaxed);
@@ -188,8 +189,8 @@ impl Text {
         let name = "apiserver_response_sizes";
         self.family(
             (name, "histogram"),
-            "[STABLE] Response size distribution in bytes for each group, version, verb, resource, \
-             subresource, scope and component.",
+            "[STABLE] Response size distribution in bytes for each group, version, verb, \
+             resource, subresource, scope and component.",
         );
         let reads = all.iter().filter(|(labels, _)| labels.is_read() && labels.dry_run.is_empty());
         for (labels, series) in reads {
@@ -206,8 +207,8 @@ impl Text {
         }
         self.family(
             (name, "gauge"),
-            "[STABLE] Gauge of deprecated APIs that have been requested, broken out by API group, \
-             version, resource, subresource, and removed_release.",
+            "[STABLE] Gauge of deprecated APIs that have been requested, broken out by API \
+             group, version, resource, subresource, and removed_release.",
         );
         for (((group, version, resource), subresource), removed) in &*all {
             let labels = vec![
@@ -225,8 +226,8 @@ impl Text {
         let name = "apiserver_resource_objects";
         self.family(
             (name, "gauge"),
-            "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a \
-             fetching error, the value will be -1.",
+            "[ALPHA] Number of stored objects at the time of last check split by kind. In case \
+             of a fetching error, the value will be -1.",
         );
         for (group, resource, count) in &snapshot.objects {
             self.line(name, &vec![("group", group.as_str()), ("resource", resource)], count);
@@ -235,8 +236,8 @@ impl Text {
         self.family(
             (name, "gauge"),
             "[STABLE] [DEPRECATED, consider using apiserver_resource_objects instead] Number of \
-             stored objects at the time of last check split by kind. In case of a fetching error, \
-             the value will be -1.",
+             stored objects at the time of last check split by kind. In case of a fetching \
+             error, the value will be -1.",
         );
         for (group, resource, count) in &snapshot.objects {
             let dot = if group.is_empty() { "" } else { "." };
@@ -279,8 +280,8 @@ impl Text {
         self.family(
             (name, "gauge"),
             "[BETA] A metric with a constant '1' value labeled by major, minor, git version, git \
-             commit, git tree state, build date, Go version, and compiler from which Kubernetes was \
-             built, and platform on which it is running.",
+             commit, git tree state, build date, Go version, and compiler from which Kubernetes \
+             was built, and platform on which it is running.",
         );
         let version = &metrics.version;
         let labels = vec![
