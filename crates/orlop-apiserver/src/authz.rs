@@ -70,7 +70,7 @@ fn may_get(user: &User, info: &RequestInfo) -> bool {
         None => info.path == **known,
     };
     let mut rules = PATHS.iter().filter(|(group, _)| user.is_in(group));
-    info.verb == "get" && rules.any(|(_, paths)| paths.iter().any(|path| is_path(path)))
+    info.verb == "get" && rules.any(|(_, paths)| paths.iter().any(is_path))
 }
 
 fn forbid(user: &User, info: &RequestInfo) -> Status {

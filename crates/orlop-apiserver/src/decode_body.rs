@@ -237,7 +237,7 @@ fn decode_delete_options(format: Format, bytes: &[u8]) -> Result<Value, Status> 
         Format::Protobuf => {
             let envelope = protobuf::open(bytes).map_err(|error| bad(&error))?;
             let object = protobuf::decode(schema, id, envelope.raw).map_err(|error| bad(&error))?;
-            (envelope.api_version.clone(), envelope.kind.clone(), object)
+            (envelope.api_version, envelope.kind, object)
         }
         format => {
             let read = if format == Format::Yaml {
