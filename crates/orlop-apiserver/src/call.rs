@@ -1,6 +1,6 @@
 //! A request on its way: what the steps before have found out, for the steps after.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use orlop_machinery::apply::manager_name;
 use orlop_machinery::kind::Rules;
@@ -20,7 +20,7 @@ pub(crate) struct Call {
     /// Method, URI and headers as they came.
     pub parts: Arc<http::request::Parts>,
     /// The body, until somebody reads it.
-    pub body: Option<RequestBody>,
+    pub body: Unread,
     /// Who asks.
     pub user: User,
     /// That they may.
@@ -31,6 +31,21 @@ pub(crate) struct Call {
     pub output: Output,
     /// What they should know besides.
     pub warnings: Arc<Warnings>,
+}
+
+/// A body that can be taken once.
+pub(crate) struct Unread(Mutex<Option<RequestBody>>);
+
+impl Unread {
+    /// A body that nobody has read.
+    pub(crate) fn new(body: RequestBody) -> Unread {
+        Unread(Mutex::new(Some(body)))
+    }
+
+    /// The body, the first time.
+    pub(crate) fn take(&self) -> Option<RequestBody> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 /// Warnings for the client, in the order in which they came up.
@@ -77,7 +92,7 @@ impl Warnings {
     /// Adds one, unless it is there already.
     pub(crate) fn add(&self, warning: impl Into<String>) {
         let warning = warning.into();
-        let mut warnings = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut warnings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if warnings.len() < WARNINGS_MAX && !warnings.contains(&warning) {
             warnings.push(warning);
         }
@@ -85,6 +100,6 @@ impl Warnings {
 
     /// Takes all of them out.
     pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

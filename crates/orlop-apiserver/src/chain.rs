@@ -11,7 +11,7 @@ use orlop_machinery::kind::{Scope, Verb};
 use orlop_machinery::status::Status;
 
 use crate::body::{Body, Pieces, RequestBody};
-use crate::call::{Call, Warnings};
+use crate::call::{Call, Unread, Warnings};
 use crate::definition::Definition;
 use crate::flow::Place;
 use crate::metrics::{InFlight, RequestKind};
@@ -105,7 +105,7 @@ async fn steps(
     let mut call = Call {
         info,
         parts: parts.clone(),
-        body: Some(body),
+        body: Unread::new(body),
         user,
         authorized,
         definition,

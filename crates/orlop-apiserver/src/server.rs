@@ -1,17 +1,21 @@
 //! The server as a value: what every request needs, and how it starts.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Request, Response};
+use orlop_kinds::service_allocation::ClusterFamilies;
+use orlop_machinery::Str;
+use orlop_machinery::names::IpFamily;
 use orlop_machinery::status::Status;
 use orlop_storage::{Clock, Store};
 use tokio::task::JoinHandle;
 
 use crate::admission::{Admission, NamespaceLifecycle};
-use crate::allocation::{AllocationOptions, Repair, ServiceAllocator};
+use crate::allocation::{AllocationOptions, NodePortRange, Repair, ServiceAllocator};
 use crate::body::{Body, RequestBody};
-use crate::bootstrap::{Bootstrap, BootstrapOptions};
+use crate::bootstrap::{AuthenticationTrust, Bootstrap, BootstrapOptions, RequestHeaderTrust};
 use crate::catalog::Catalog;
 use crate::chain;
 use crate::discovery::Discovery;
@@ -25,7 +29,7 @@ use crate::own_objects::OwnObjects;
 use crate::reads::Reads;
 use crate::registry::{Manager, Write};
 use crate::serve::{Handle, Peer};
-use crate::server_options::Options;
+use crate::server_options::{Options, ServiceNetwork};
 use crate::version::Version;
 use crate::write_hook::WriteHooks;
 
@@ -83,7 +87,7 @@ impl Server {
     pub async fn start(store: Arc<dyn Store>, options: Options) -> Result<Server, StartError> {
         let catalog = Arc::new(Catalog::built_in());
         let clock = options.clock.clone();
-        let allocation = AllocationOptions::new(&options).map_err(StartError::Options)?;
+        let allocation = allocation_options(&options)?;
         let allocator =
             ServiceAllocator::new(&catalog, store.clone(), clock.clone(), allocation);
         let allocator = allocator.map(Arc::new);
@@ -93,7 +97,7 @@ impl Server {
         }
         let inner = Arc::new(Inner::new(store.clone(), catalog, options, hooks));
         let objects = OwnObjects::of(&inner);
-        let bootstrap = BootstrapOptions::new(&inner.options);
+        let bootstrap = bootstrap_options(&inner.options);
         let hostname = bootstrap.hostname.clone();
         let failed = |status: Status| StartError::Bootstrap(status.message);
         let bootstrap = Bootstrap::new(objects.clone(), store, clock, bootstrap).map_err(failed)?;
@@ -228,4 +232,47 @@ fn health(store: &Arc<dyn Store>, options: &Options) -> Health {
             }
         }),
     ])
+}
+
+fn allocation_options(options: &Options) -> Result<AllocationOptions, StartError> {
+    let family = |network: &ServiceNetwork| match network.first() {
+        IpAddr::V4(_) => IpFamily::V4,
+        IpAddr::V6(_) => IpFamily::V6,
+    };
+    let families: Vec<IpFamily> = options.service_cluster_ip_range.iter().map(family).collect();
+    let families = match *families.as_slice() {
+        [default] => ClusterFamilies { default, is_dual_stack: false },
+        [default, second] if default != second => {
+            ClusterFamilies { default, is_dual_stack: true }
+        }
+        _ => {
+            let message = "Services need one network, or two of different families";
+            return Err(StartError::Options(message.to_owned()));
+        }
+    };
+    let range = &options.service_node_port_range;
+    let node_ports = NodePortRange { first: *range.start(), last: *range.end() };
+    Ok(AllocationOptions { families, node_ports })
+}
+
+fn bootstrap_options(options: &Options) -> BootstrapOptions {
+    let texts = |list: &[String]| list.iter().map(Str::from).collect::<Vec<Str>>();
+    let request_header = options.request_header.as_ref().map(|trust| RequestHeaderTrust {
+        client_ca: trust.client_ca.clone(),
+        allowed_names: texts(&trust.allowed_names),
+        username_headers: texts(&trust.username_headers),
+        uid_headers: texts(&trust.uid_headers),
+        group_headers: texts(&trust.group_headers),
+        extra_headers_prefixes: texts(&trust.extra_headers_prefix),
+    });
+    let client_ca = options.client_ca.clone().unwrap_or_default();
+    let networks = options.service_cluster_ip_range.iter();
+    BootstrapOptions {
+        service_cidrs: networks.map(|network| Str::from(network.to_string())).collect(),
+        advertise_address: options.advertise_address,
+        secure_port: options.secure_port,
+        kubernetes_service_node_port: None,
+        hostname: Str::from(options.hostname.as_str()),
+        authentication_trust: AuthenticationTrust { client_ca, request_header },
+    }
 }

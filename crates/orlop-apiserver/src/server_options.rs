@@ -22,6 +22,8 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Tells watches that the end has begun.
     pub shutting_down: ShuttingDown,
+    /// The name of the machine.
+    pub hostname: String,
     /// The address under which the other members of the cluster reach the server.
     pub advertise_address: IpAddr,
     /// The port of the server.
@@ -91,6 +93,7 @@ impl Options {
         Options {
             clock: Arc::new(SystemClock),
             shutting_down: ShuttingDown::new(),
+            hostname: "localhost".to_owned(),
             advertise_address,
             secure_port,
             service_cluster_ip_range: vec![ServiceNetwork::default()],

@@ -20,7 +20,7 @@ use crate::object::Object;
 use crate::options::{GetOptions, ListOptions};
 use crate::render::{Renderer, Source};
 use crate::server::Inner;
-use crate::{discovery, respond, review, subresource};
+use crate::{discovery, review, subresource};
 
 /// Does what a request asks for.
 pub(crate) async fn serve(server: &Arc<Inner>, call: &mut Call) -> Result<Response<Body>, Status> {
@@ -34,7 +34,7 @@ pub(crate) async fn serve(server: &Arc<Inner>, call: &mut Call) -> Result<Respon
         "create" => create::create(server, call).await,
         "delete" => delete::delete(server, call).await,
         "deletecollection" => delete_collection::delete_collection(server, call).await,
-        "get" => get::get(&server.reads, call, &read_options(call)?).await,
+        "get" => get::get(&server.reads, call, &GetOptions::parse(call.query())?).await,
         "list" => list::list(&server.reads, call, &list_options(call)?).await,
         "patch" => patch::patch(server, call).await,
         "update" => update::update(server, call).await,
@@ -52,7 +52,9 @@ pub(crate) fn respond_with(
 ) -> Result<Response<Body>, Status> {
     let renderer = Renderer::new(call.definition.clone(), call.output, server.clock.clone());
     let bytes = renderer.object(Source::Kept(object, object.revision()))?;
-    Ok(respond::typed(code, call.output, bytes))
+    let mut response = list::answer(call.output, Body::from(bytes));
+    *response.status_mut() = code;
+    Ok(response)
 }
 
 fn list_options(call: &Call) -> Result<ListOptions, Status> {

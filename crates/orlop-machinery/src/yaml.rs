@@ -19,7 +19,7 @@ mod style;
 mod timestamp;
 mod value;
 
-pub use error::YamlError;
-pub(crate) use error::{DUPLICATES_PREFIX, describe_duplicates};
+pub(crate) use error::DUPLICATES_PREFIX;
+pub use error::{YamlError, describe_duplicates};
 pub use parse::{parse, parse_all, parse_with_duplicates};
 pub use print::to_string;

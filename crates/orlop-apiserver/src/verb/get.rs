@@ -18,7 +18,7 @@ use crate::body::Body;
 use crate::call::Call;
 use crate::definition::Definition;
 use crate::object::Object;
-use crate::options::ListOptions;
+use crate::options::GetOptions;
 use crate::reads::Reads;
 use crate::registry::store_error;
 use crate::render::{ListHead, Renderer, Source};
@@ -34,7 +34,7 @@ const EXACT: &str = "Exact";
 pub(crate) async fn get(
     reads: &Reads,
     call: &Call,
-    options: &ListOptions,
+    options: &GetOptions,
 ) -> Result<Response<Body>, Status> {
     let definition = &call.definition;
     let key = definition.key(&call.info.namespace, &call.info.name);
@@ -56,7 +56,7 @@ async fn read(
     reads: &Reads,
     definition: &Definition,
     key: &[u8],
-    options: &ListOptions,
+    options: &GetOptions,
 ) -> Result<Option<Record>, Status> {
     let version = ResourceVersion::parse_parameter(&options.resource_version);
     // Upstream takes this for its own fault.

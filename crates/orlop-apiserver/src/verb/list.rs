@@ -61,6 +61,27 @@ pub(crate) async fn list(
     call: &Call,
     options: &ListOptions,
 ) -> Result<Response<Body>, Status> {
+    let (page, head) = select(reads, call, options).await?;
+    respond_with_list(reads, call, page, head).await
+}
+
+/// An answer that is a list of these objects.
+pub(crate) async fn respond_with_list(
+    reads: &Reads,
+    call: &Call,
+    page: Page,
+    head: ListHead,
+) -> Result<Response<Body>, Status> {
+    let renderer = Renderer::new(call.definition.clone(), call.output, reads.clock.clone());
+    Ok(answer(call.output, renderer.list(page, head).await?))
+}
+
+/// The objects that are asked for.
+pub(crate) async fn select(
+    reads: &Reads,
+    call: &Call,
+    options: &ListOptions,
+) -> Result<(Page, ListHead), Status> {
     let definition = &call.definition;
     let namespace = call.info.namespace.as_str();
     let prefix = definition.prefix(namespace);
@@ -77,8 +98,7 @@ pub(crate) async fn list(
     if is_whole && !head.continue_token.is_empty() {
         reads.caches.get(definition).keep(&page.view);
     }
-    let renderer = Renderer::new(definition.clone(), call.output, reads.clock.clone());
-    Ok(answer(call.output, renderer.list(page, head).await?))
+    Ok((page, head))
 }
 
 /// An answer that went well.

@@ -22,6 +22,7 @@ use crate::decode_body::{self, BODY_LENGTH_MAX};
 use crate::definition::Definition;
 use crate::options::{WriteOptions, WriteVerb};
 use crate::registry::{self, Change, Manager};
+use crate::request::RequestInfo;
 use crate::server::Inner;
 
 use super::respond_with;
@@ -85,7 +86,8 @@ pub(crate) async fn patch_at(
     let name = call.manager_name(&options.field_manager);
     let patch = Patch { patch_type, body, options };
     let manager = server.manager(&write, &name);
-    let mut change = PatchChange { call, definition: &definition, patch: &patch, manager };
+    let (info, warnings) = (&call.info, &*call.warnings);
+    let mut change = PatchChange { info, warnings, definition: &definition, patch: &patch, manager };
     let updated = registry::update(server, &write, &call.info.name, &mut change).await?;
     let code = if updated.is_created { StatusCode::CREATED } else { StatusCode::OK };
     respond_with(server, call, code, &updated.object)
@@ -102,7 +104,8 @@ pub(crate) struct Patch {
 }
 
 struct PatchChange<'a> {
-    call: &'a Call,
+    info: &'a RequestInfo,
+    warnings: &'a Warnings,
     definition: &'a Definition,
     patch: &'a Patch,
     manager: Manager<'a>,
@@ -113,13 +116,13 @@ impl Change for PatchChange<'_> {
         let definition = self.definition;
         let is_apply = self.patch.patch_type == PatchType::Apply;
         if live.is_null() && !is_apply {
-            let name = &self.call.info.name;
+            let name = &self.info.name;
             return Err(Status::not_found(&definition.group_resource(), name));
         }
         let mut object = if is_apply {
-            self.patch.apply_to(live, &self.manager, &self.call.warnings)?
+            self.patch.apply_to(live, &self.manager, self.warnings)?
         } else {
-            let patched = self.patch.patched(definition, live, &self.call.warnings)?;
+            let patched = self.patch.patched(definition, live, self.warnings)?;
             self.manager.update(live, patched)
         };
         let uid = Meta::of(&object).uid();
@@ -128,12 +131,12 @@ impl Change for PatchChange<'_> {
                 "uid mismatch: the provided object specified uid {uid}, and no existing object \
                  was found"
             );
-            let name = &self.call.info.name;
+            let name = &self.info.name;
             return Err(Status::conflict(&definition.group_resource(), name, why));
         }
-        let namespace = &self.call.info.namespace;
+        let namespace = &self.info.namespace;
         rules::match_namespace(&mut object, namespace, definition.resource.scope)?;
-        check_name(self.call, definition, &object)?;
+        check_name(self.info, definition, &object)?;
         Ok(object)
     }
 

@@ -16,6 +16,7 @@ use crate::decode_body;
 use crate::definition::Definition;
 use crate::options::{WriteOptions, WriteVerb};
 use crate::registry::{self, Change, Manager};
+use crate::request::RequestInfo;
 use crate::server::Inner;
 
 use super::respond_with;
@@ -39,7 +40,7 @@ pub(crate) async fn update_at(
     let options = WriteOptions::parse(call.query(), WriteVerb::Update)?;
     let mut object = decode_body::read_object(call, &definition, options.field_validation).await?;
     rules::match_namespace(&mut object, &call.info.namespace, definition.resource.scope)?;
-    check_name(call, &definition, &object)?;
+    check_name(&call.info, &definition, &object)?;
     registry::dedup_owner_references(&mut object, &call.warnings);
     let write = call.write(&definition, rules_of_endpoint, options.dry_run);
     let name = call.manager_name(&options.field_manager);
@@ -51,7 +52,7 @@ pub(crate) async fn update_at(
 
 /// The object in the body is the one of the path.
 pub(crate) fn check_name(
-    call: &Call,
+    info: &RequestInfo,
     definition: &Definition,
     object: &Value,
 ) -> Result<(), Status> {
@@ -64,13 +65,13 @@ pub(crate) fn check_name(
              provided",
         ));
     }
-    if name != call.info.name {
-        let wanted = &call.info.name;
+    if name != info.name {
+        let wanted = &info.name;
         return Err(Status::bad_request(format!(
             "the name of the object ({name}) does not match the name on the URL ({wanted})"
         )));
     }
-    let expected = if definition.is_namespaced() { call.info.namespace.as_str() } else { "" };
+    let expected = if definition.is_namespaced() { info.namespace.as_str() } else { "" };
     if !expected.is_empty() && !namespace.is_empty() && namespace != expected {
         return Err(Status::bad_request(format!(
             "the namespace of the object ({namespace}) does not match the namespace on the \

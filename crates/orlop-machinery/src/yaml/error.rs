@@ -30,7 +30,7 @@ pub enum YamlError {
 pub(crate) const DUPLICATES_PREFIX: &str = "yaml: unmarshal errors:\n";
 
 /// The complaint about keys that stand twice, of which there is one line each.
-pub(crate) fn describe_duplicates(lines: &[String]) -> String {
+pub fn describe_duplicates(lines: &[String]) -> String {
     format!("{DUPLICATES_PREFIX}  {}", lines.join("\n  "))
 }
 
