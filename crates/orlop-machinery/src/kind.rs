@@ -38,6 +38,11 @@ pub trait Kind: Rules {
         true
     }
 
+    /// Whether its objects go by themselves after some time, which the server chooses.
+    fn expires(&self) -> bool {
+        false
+    }
+
     /// What a name must be. Rules that need more than the name belong to [`Rules::validate`].
     fn name_rule(&self) -> NameRule {
         names::name_is_dns_subdomain

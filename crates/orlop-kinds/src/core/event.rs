@@ -41,6 +41,10 @@ impl Kind for Event {
         Resource::namespaced(GROUP_VERSION, "Event", "events", PACKAGE).short(&["ev"])
     }
 
+    fn expires(&self) -> bool {
+        true
+    }
+
     fn name_rule(&self) -> NameRule {
         names::name_is_path_segment
     }

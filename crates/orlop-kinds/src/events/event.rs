@@ -54,6 +54,10 @@ impl Kind for Event {
         Resource::namespaced(GROUP_VERSION, "Event", "events", PACKAGE).short(&["ev"])
     }
 
+    fn expires(&self) -> bool {
+        true
+    }
+
     fn allows_create_on_update(&self) -> bool {
         true
     }
