@@ -57,7 +57,7 @@ impl EventTtl {
         let mut last = self.last.lock().await;
         if let Some(shared) = last.as_mut()
             && now + self.ttl < shared.expires
-            && now + self.ttl + reuse > shared.expires
+            && now + self.ttl + reuse >= shared.expires
             && shared.objects < OBJECTS_MAX
         {
             shared.objects += 1;
