@@ -17,7 +17,7 @@ use orlop_machinery::duration;
 use orlop_storage::EtcdOptions;
 
 use crate::logging::Verbosity;
-use crate::serving::{OpenStore, Serving, check_families};
+use crate::serving::{hostname, OpenStore, Serving, check_families};
 
 /// The only place of objects in etcd.
 const ETCD_PREFIX: &str = "/registry";
@@ -178,6 +178,7 @@ impl Apiserver {
         );
         let advertised = flags.advertise_address.unwrap_or(flags.bind_address);
         let options = Options {
+            hostname: hostname(),
             service_cluster_ip_range: self.cluster.service_cluster_ip_range.clone(),
             service_node_port_range: self.cluster.service_node_port_range.clone(),
             event_ttl: self.cluster.event_ttl,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use orlop_apiserver::serve::{Handle, Limits, Peer, Serve, ShuttingDown, Tls};
-use orlop_apiserver::{Body, Options, RequestBody};
+use orlop_apiserver::serve::{Limits, Serve, ShuttingDown, Tls};
+use orlop_apiserver::{Options, Server};
 use orlop_storage::{Embedded, Etcd, EtcdOptions, Memory, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -26,27 +26,10 @@ pub(crate) enum OpenStore {
 /// A server that listens.
 pub(crate) struct Serving {
     serve: Serve,
-    handler: Arc<NotYetServed>,
+    server: Arc<Server>,
     store: OpenStore,
     shutting_down: ShuttingDown,
     shutdown_delay: Duration,
-}
-
-/// What clients are told as long as there is nothing else to tell.
-struct NotYetServed {
-    _store: Arc<dyn Store>,
-}
-
-impl Handle for NotYetServed {
-    async fn handle(
-        &self,
-        _request: http::Request<RequestBody>,
-        _peer: Arc<Peer>,
-    ) -> http::Response<Body> {
-        let mut answer = http::Response::new(Body::empty());
-        *answer.status_mut() = http::StatusCode::SERVICE_UNAVAILABLE;
-        answer
-    }
 }
 
 impl OpenStore {
@@ -104,18 +87,19 @@ impl Serving {
         shutdown_delay: Duration,
     ) -> anyhow::Result<Self> {
         let shutting_down = options.shutting_down.clone();
-        let handler = Arc::new(NotYetServed { _store: store.store() });
-        Ok(Self { serve, handler, store, shutting_down, shutdown_delay })
+        let server = Arc::new(Server::start(store.store(), options).await?);
+        Ok(Self { serve, server, store, shutting_down, shutdown_delay })
     }
 
     /// Serves until a signal comes or the store fails.
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let Self { serve, handler, store, shutting_down, shutdown_delay } = self;
+        let Self { serve, server, store, shutting_down, shutdown_delay } = self;
         let mut signals = Signals::new()?;
-        let serving = serve.run(handler, &shutting_down);
+        let serving = serve.run(server.clone(), &shutting_down);
         let end = async {
             signals.next().await;
             tracing::info!("shutting down");
+            server.leave().await;
             tokio::time::sleep(shutdown_delay).await;
             shutting_down.begin();
             signals.next().await;
@@ -186,4 +170,9 @@ pub(crate) fn check_families(options: &Options) -> anyhow::Result<()> {
         ),
         _ => Ok(()),
     }
+}
+
+/// The name of this machine.
+pub(crate) fn hostname() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -20,7 +20,7 @@ use crate::installation::Installation;
 use crate::kubeconfig::{self, Kubeconfig};
 use crate::logging::Verbosity;
 use crate::progress::Bar;
-use crate::serving::{OpenStore, Serving};
+use crate::serving::{hostname, OpenStore, Serving};
 
 /// Runs the control plane until it is stopped
 #[derive(clap::Args)]
@@ -62,6 +62,7 @@ impl Up {
         say(&format!("store  {description}"));
 
         let mut options = Options::new(advertised(self.bind_address), self.secure_port);
+        options.hostname = hostname();
         let service = options.service_cluster_ip_range[0].first();
         let names = pki::serving_names(self.bind_address, service);
         let pki = installation.pki(&names, &SystemClock)?;
