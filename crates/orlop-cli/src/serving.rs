@@ -28,6 +28,7 @@ pub(crate) struct Serving {
     serve: Serve,
     handler: Arc<NotYetServed>,
     store: OpenStore,
+    signals: Signals,
     shutting_down: ShuttingDown,
     shutdown_delay: Duration,
 }
@@ -96,22 +97,22 @@ impl Serving {
         Ok(Serve::bind(address, tls, limits).await?)
     }
 
-    /// Starts the server behind the port.
+    /// Starts the server behind the port. From now on signals wait for [`Serving::run`].
     pub(crate) async fn start(
         serve: Serve,
         store: OpenStore,
         options: Options,
         shutdown_delay: Duration,
     ) -> anyhow::Result<Self> {
-        let shutting_down = options.shutting_down.clone();
+        let shutting_down = options.shutting_down;
         let handler = Arc::new(NotYetServed { _store: store.store() });
-        Ok(Self { serve, handler, store, shutting_down, shutdown_delay })
+        let signals = Signals::new()?;
+        Ok(Self { serve, handler, store, signals, shutting_down, shutdown_delay })
     }
 
     /// Serves until a signal comes or the store fails.
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let Self { serve, handler, store, shutting_down, shutdown_delay } = self;
-        let mut signals = Signals::new()?;
+        let Self { serve, handler, store, mut signals, shutting_down, shutdown_delay } = self;
         let serving = serve.run(handler, &shutting_down);
         let end = async {
             signals.next().await;
@@ -166,7 +167,7 @@ fn raise_open_files() {
     }
 }
 
-/// The address that others reach the server under.
+/// Refuses networks of Services that do not go together, or not with the server's address.
 pub(crate) fn check_families(options: &Options) -> anyhow::Result<()> {
     let ranges = &options.service_cluster_ip_range;
     let is_v4 = |index: usize| ranges.get(index).map(|range| range.first().is_ipv4());
