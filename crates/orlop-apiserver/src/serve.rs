@@ -25,6 +25,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
@@ -37,6 +38,9 @@ pub use tls::{Tls, TlsError};
 
 /// How long the listener rests when the machine has no room for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long a connection may be quiet before the kernel asks whether the client is there, and how
+/// long it waits before it asks again.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long connections may take to notice that they are cut off.
 const CUT_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -98,6 +102,7 @@ impl Serve {
             _ => BindError::Io { address, source },
         };
         let listener = TcpListener::bind(address).await.map_err(describe)?;
+        keep_alive(&listener).map_err(describe)?;
         let address = listener.local_addr().map_err(describe)?;
         Ok(Serve { listener, address, tls, limits })
     }
@@ -136,6 +141,14 @@ impl Serve {
         let _ = tokio::time::timeout(CUT_TIMEOUT, room.acquire_many(all)).await;
         left
     }
+}
+
+/// Has the kernel find out that a client is gone without a word, for every connection of a
+/// listener: a watch over HTTP/1.1 may have nothing to send for hours.
+fn keep_alive(listener: &TcpListener) -> io::Result<()> {
+    sockopt::set_socket_keepalive(listener, true)?;
+    sockopt::set_tcp_keepidle(listener, KEEP_ALIVE)?;
+    Ok(sockopt::set_tcp_keepintvl(listener, KEEP_ALIVE)?)
 }
 
 async fn accept_all<H: Handle>(

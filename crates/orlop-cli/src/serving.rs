@@ -28,6 +28,7 @@ pub(crate) struct Serving {
     serve: Serve,
     server: Arc<Server>,
     store: OpenStore,
+    signals: Signals,
     shutting_down: ShuttingDown,
     shutdown_delay: Duration,
 }
@@ -79,7 +80,7 @@ impl Serving {
         Ok(Serve::bind(address, tls, limits).await?)
     }
 
-    /// Starts the server behind the port.
+    /// Starts the server behind the port. From now on signals wait for [`Serving::run`].
     pub(crate) async fn start(
         serve: Serve,
         store: OpenStore,
@@ -150,7 +151,7 @@ fn raise_open_files() {
     }
 }
 
-/// The address that others reach the server under.
+/// Refuses networks of Services that do not go together, or not with the server's address.
 pub(crate) fn check_families(options: &Options) -> anyhow::Result<()> {
     let ranges = &options.service_cluster_ip_range;
     let is_v4 = |index: usize| ranges.get(index).map(|range| range.first().is_ipv4());

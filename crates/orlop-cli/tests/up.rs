@@ -164,7 +164,7 @@ fn a_kubeconfig_of_others_is_merged_into() {
     let before = "apiVersion: v1\nkind: Config\npreferences: {colors: true}\nclusters:\n\
         - name: other\n  cluster: {server: https://other, tls-server-name: x}\n\
         - name: orlop\n  cluster: {server: https://old}\ncontexts:\n\
-        - name: other\n  context: {cluster: other, user: me, namespace: n}\n\
+        - name: other\n  context: {cluster: other, user: me, namespace: team}\n\
         users:\n- name: me\n  user: {token: t}\nextensions: [{name: e, extension: {a: b}}]\n\
         current-context: other\n";
     fs::write(&file, before).unwrap();
@@ -176,7 +176,7 @@ fn a_kubeconfig_of_others_is_merged_into() {
     let address = running.address();
     for expect in [
         "tls-server-name: x",
-        "namespace: n",
+        "namespace: team",
         "token: t",
         "colors: true",
         "a: b",
