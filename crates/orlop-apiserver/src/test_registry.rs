@@ -23,7 +23,7 @@ use crate::definition::Definition;
 use crate::objects::{Objects, Place};
 use crate::random::random_uid;
 use crate::store_failure::store_failure;
-use crate::write_hook::{ATTEMPTS_MAX, HookContext, WriteHooks};
+use crate::write_hook::{HookContext, WriteHooks};
 
 /// A clock on which a billionth of a second passes whenever somebody looks at it.
 #[derive(Debug, Default)]
@@ -34,6 +34,9 @@ impl Clock for SlowClock {
         NOW + Duration::from_nanos(self.0.fetch_add(1, Ordering::Relaxed))
     }
 }
+
+/// How often a write is tried whose hook lost against others.
+const ATTEMPTS_MAX: usize = 32;
 
 /// The time of every test.
 pub(crate) const NOW: Duration = Duration::from_secs(1_800_000_000);

@@ -58,7 +58,7 @@ async fn a_new_cluster_has_what_every_cluster_has() {
     check("networking.k8s.io/v1", "IPAddress", &["10.96.0.1"]).await;
     let classes = ["system-cluster-critical", "system-node-critical"];
     check("scheduling.k8s.io/v1", "PriorityClass", &classes).await;
-    check("coordination.k8s.io/v1", "Lease", &[server.server_id()]).await;
+    check("coordination.k8s.io/v1", "Lease", &[&server.lease.name]).await;
     check("v1", "ConfigMap", &["extension-apiserver-authentication"]).await;
     let flow = "flowcontrol.apiserver.k8s.io/v1";
     assert_eq!(registry.names(flow, "FlowSchema").await.len(), 11);
