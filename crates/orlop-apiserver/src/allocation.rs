@@ -294,6 +294,7 @@ fn is_external_name(service: &Value) -> bool {
 pub(crate) fn first_address(cidr: &str) -> Option<IpAddr> {
     let range = address_range::AddressRange::parse(cidr)?;
     let [upper, lower] = range.bands();
-    let first = lower.from_random(0).next().or_else(|| upper.from_random(0).next())?;
+    let first =
+        lower.starting_at_random(0).next().or_else(|| upper.starting_at_random(0).next())?;
     Some(range.address(first))
 }

@@ -83,11 +83,6 @@ impl Bootstrap {
         Ok(Bootstrap { objects, clock, options, service_cidr, endpoints, lease })
     }
 
-    /// The name of this server: that of its lease.
-    pub(crate) fn server_id(&self) -> &str {
-        self.lease.name()
-    }
-
     /// Makes what must be there when the server is ready, as far as it is not.
     ///
     /// # Errors

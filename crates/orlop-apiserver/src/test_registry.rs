@@ -4,6 +4,7 @@
 //! managed fields.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,17 +23,20 @@ use crate::definition::Definition;
 use crate::objects::{Objects, Place};
 use crate::random::random_uid;
 use crate::store_failure::store_failure;
-use crate::write_hook::{ATTEMPTS_MAX, HookContext, WriteHooks};
+use crate::write_hook::{HookContext, WriteHooks};
 
-/// A clock that stands still.
-#[derive(Debug)]
-pub(crate) struct Still(pub Duration);
+/// A clock on which a billionth of a second passes whenever somebody looks at it.
+#[derive(Debug, Default)]
+pub(crate) struct SlowClock(AtomicU64);
 
-impl Clock for Still {
+impl Clock for SlowClock {
     fn now(&self) -> Duration {
-        self.0
+        NOW + Duration::from_nanos(self.0.fetch_add(1, Ordering::Relaxed))
     }
 }
+
+/// How often a write is tried whose hook lost against others.
+const ATTEMPTS_MAX: usize = 32;
 
 /// The time of every test.
 pub(crate) const NOW: Duration = Duration::from_secs(1_800_000_000);

@@ -11,7 +11,7 @@
 //!   the kind (`rest.BeginCreate` and `rest.BeginUpdate` of upstream's generic store).
 //! - All writes of the hook go into the transaction of the object. When one of *their*
 //!   expectations fails, the writer starts again with a fresh copy of the object as it was
-//!   *before* the hook, at most [`ATTEMPTS_MAX`] times; a conflict of the object's own key is the
+//!   *before* the hook, a bounded number of times; a conflict of the object's own key is the
 //!   writer's business.
 //! - In a dry run a hook returns no writes.
 
@@ -22,9 +22,6 @@ use orlop_machinery::Value;
 use orlop_machinery::group_version::GroupResource;
 use orlop_machinery::status::Status;
 use orlop_storage::Write;
-
-/// How often a write is tried whose hook lost against others.
-pub(crate) const ATTEMPTS_MAX: usize = 32;
 
 /// What a hook knows of the request.
 #[derive(Clone, Copy, Debug, Default)]

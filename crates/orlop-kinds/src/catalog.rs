@@ -119,7 +119,8 @@ impl Catalog {
     pub fn stored_as<'a>(&'a self, entry: &'a Entry) -> &'a Entry {
         let resource = &entry.resource;
         let stored = STORED_AS.iter().find(|(served, _)| {
-            *served == (resource.group.as_str(), resource.version.as_str(), resource.plural.as_str())
+            *served
+                == (resource.group.as_str(), resource.version.as_str(), resource.plural.as_str())
         });
         let Some((_, (group, version))) = stored else { return entry };
         self.find_resource(group, version, &resource.plural).unwrap_or(entry)

@@ -99,7 +99,7 @@ impl std::fmt::Display for AddressRange {
 
 impl Band {
     /// All addresses of the band, each once, from a random one on.
-    pub(super) fn from_random(self, random: u64) -> impl Iterator<Item = u128> {
+    pub(super) fn starting_at_random(self, random: u64) -> impl Iterator<Item = u128> {
         let count = (self.last + 1).saturating_sub(self.first);
         let start = u128::from(random).checked_rem(count).unwrap_or(0);
         (0..count).map(move |step| self.first + (start + step) % count)
@@ -169,7 +169,7 @@ mod tests {
     fn every_address_comes_once_wherever_it_starts() {
         let [upper, _] = AddressRange::parse("10.0.0.0/28").unwrap().bands();
         for random in [0, 5, 13, 14, u64::MAX] {
-            let mut seen: Vec<u128> = upper.from_random(random).collect();
+            let mut seen: Vec<u128> = upper.starting_at_random(random).collect();
             seen.sort_unstable();
             seen.dedup();
             assert_eq!(seen.len(), 14, "{random}");

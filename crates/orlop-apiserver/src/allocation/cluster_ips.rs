@@ -192,7 +192,7 @@ impl<'a> AddressOperation<'a> {
     async fn find_free(&self, range: &AddressRange, random: u64) -> Result<Option<IpAddr>, Status> {
         let mut used: Option<HashSet<String>> = None;
         let mut probes = 0;
-        for number in range.bands().into_iter().flat_map(|band| band.from_random(random)) {
+        for number in range.bands().into_iter().flat_map(|band| band.starting_at_random(random)) {
             let address = range.address(number);
             let is_used = match &used {
                 Some(used) => used.contains(&address.to_string()),

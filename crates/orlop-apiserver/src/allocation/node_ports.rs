@@ -9,7 +9,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use bytes::Bytes;
 use orlop_machinery::status::Status;
@@ -119,12 +118,11 @@ impl<'a> PortOperation<'a> {
             return Ok(port);
         }
         let random = random_number().map_err(PortError::Failed)?;
-        for band in self.range.bands() {
-            let (first, count) = (*band.start(), u64::try_from(band.len()).unwrap_or(0));
-            let start = random.checked_rem(count).unwrap_or(0);
-            for step in 0..count {
-                let offset = u16::try_from((start + step) % count).unwrap_or(u16::MAX);
-                let port = first.saturating_add(offset);
+        for (first, count) in self.range.bands() {
+            let start = random.checked_rem(count.into()).unwrap_or(0);
+            for step in 0..u64::from(count) {
+                let offset = (start + step) % u64::from(count);
+                let port = first.saturating_add(u16::try_from(offset).unwrap_or(u16::MAX));
                 if !self.is_used(port).await? {
                     self.take(port);
                     return Ok(port.into());
@@ -238,15 +236,12 @@ impl NodePortRange {
         (self.first..=self.last).contains(&port)
     }
 
-    /// Where to look for a free port, in order.
-    fn bands(self) -> [RangeInclusive<u16>; 2] {
+    /// Where to look for a free port, in order: each band's first port, and how many it has.
+    fn bands(self) -> [(u16, u16); 2] {
         let size = self.last.saturating_sub(self.first).saturating_add(1);
         let share = (size / RESERVED_SHARE).clamp(RESERVED_MIN, RESERVED_MAX);
         let reserved = if size <= RESERVED_MIN { 0 } else { share };
-        let middle = self.first.saturating_add(reserved);
-        // An empty band is one that ends before it begins.
-        let lower = if reserved == 0 { 1..=0 } else { self.first..=middle - 1 };
-        [middle..=self.last, lower]
+        [(self.first.saturating_add(reserved), size - reserved), (self.first, reserved)]
     }
 }
 

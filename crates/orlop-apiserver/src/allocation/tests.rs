@@ -11,7 +11,7 @@ use orlop_storage::{Expect, KeyRange, Memory, RangeRequest, Select};
 
 use super::*;
 use crate::objects::{Objects, Place};
-use crate::test_registry::{NOW, Still, TestRegistry};
+use crate::test_registry::{NOW, SlowClock, TestRegistry};
 
 const DRY_RUN: HookContext = HookContext { is_dry_run: true };
 const REAL: HookContext = HookContext { is_dry_run: false };
@@ -43,7 +43,7 @@ fn new_allocator(
 ) -> ServiceAllocator {
     let families = ClusterFamilies { default: IpFamily::V4, is_dual_stack };
     let options = AllocationOptions { families, node_ports };
-    let (store, clock) = (Arc::new(registry.store.clone()), Arc::new(Still(NOW)));
+    let (store, clock) = (Arc::new(registry.store.clone()), Arc::new(SlowClock::default()));
     ServiceAllocator::new(&registry.catalog, store, clock, options).unwrap()
 }
 

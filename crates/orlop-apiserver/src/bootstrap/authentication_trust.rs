@@ -67,7 +67,8 @@ pub(super) async fn ensure(
     };
     let mut wanted = found.clone().unwrap_or_else(fresh);
     let data = join(wanted.at("data"), &options.authentication_trust, clock.now())?;
-    if wanted.at("data") == &data && found.is_some() {
+    // None is the same as an empty one.
+    if found.is_some() && wanted.at("data").map() == data.map() {
         return Ok(());
     }
     wanted.set("data", data);

@@ -172,8 +172,8 @@ fn endpoint_slice(endpoints: &Value) -> Value {
     let subset = endpoints.at("subsets").list().first().cloned().unwrap_or_default();
     let addresses: Vec<&str> =
         subset.at("addresses").list().iter().map(|address| address.at("ip").str()).collect();
-    let is_v6 = |address: &&str| address.contains(':');
-    let is_all_v6 = !addresses.is_empty() && addresses.iter().all(|address| is_v6(&address));
+    let is_v6 = |address: &str| address.contains(':');
+    let is_all_v6 = !addresses.is_empty() && addresses.iter().all(|address| is_v6(address));
     let listed = addresses.iter().filter(|address| is_v6(address) == is_all_v6);
     let listed: Vec<Value> = listed
         .map(|address| {

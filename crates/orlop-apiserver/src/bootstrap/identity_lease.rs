@@ -33,7 +33,7 @@ const UPDATES_MAX: usize = 5;
 
 /// The lease of this server.
 pub(super) struct IdentityLease {
-    name: String,
+    pub(super) name: String,
     hostname: Str,
     /// This run of this server.
     holder: String,
@@ -51,10 +51,6 @@ impl IdentityLease {
             holder,
             is_stopped: Mutex::new(false),
         })
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
     }
 
     /// Replaces what an earlier run has left behind.

@@ -13,14 +13,14 @@ use orlop_storage::Store;
 use super::*;
 use crate::allocation::{AllocationOptions, NodePortRange, ServiceAllocator};
 use crate::objects::Place;
-use crate::test_registry::{NOW, Still, TestRegistry};
+use crate::test_registry::{SlowClock, TestRegistry};
 
 fn registry() -> Arc<TestRegistry> {
     let mut registry = TestRegistry::new();
     let families = ClusterFamilies { default: IpFamily::V4, is_dual_stack: false };
     let node_ports = NodePortRange { first: 30000, last: 32767 };
     let options = AllocationOptions { families, node_ports };
-    let (store, clock) = (Arc::new(registry.store.clone()), Arc::new(Still(NOW)));
+    let (store, clock) = (Arc::new(registry.store.clone()), Arc::new(SlowClock::default()));
     let allocator = ServiceAllocator::new(&registry.catalog, store, clock, options).unwrap();
     registry.hooks.add(allocator.resource(), Arc::new(allocator));
     Arc::new(registry)
@@ -36,7 +36,7 @@ fn bootstrap(registry: &Arc<TestRegistry>, address: &str) -> Bootstrap {
         authentication_trust: AuthenticationTrust::default(),
     };
     let store = Arc::new(registry.store.clone());
-    Bootstrap::new(registry.clone(), store, Arc::new(Still(NOW)), options).unwrap()
+    Bootstrap::new(registry.clone(), store, Arc::new(SlowClock::default()), options).unwrap()
 }
 
 async fn get(registry: &TestRegistry, api_version: &str, kind: &str, place: (&str, &str)) -> Value {
@@ -58,7 +58,7 @@ async fn a_new_cluster_has_what_every_cluster_has() {
     check("networking.k8s.io/v1", "IPAddress", &["10.96.0.1"]).await;
     let classes = ["system-cluster-critical", "system-node-critical"];
     check("scheduling.k8s.io/v1", "PriorityClass", &classes).await;
-    check("coordination.k8s.io/v1", "Lease", &[server.server_id()]).await;
+    check("coordination.k8s.io/v1", "Lease", &[&server.lease.name]).await;
     check("v1", "ConfigMap", &["extension-apiserver-authentication"]).await;
     let flow = "flowcontrol.apiserver.k8s.io/v1";
     assert_eq!(registry.names(flow, "FlowSchema").await.len(), 11);
@@ -128,14 +128,14 @@ async fn what_was_deleted_or_changed_is_made_again() {
     let kind = "PriorityLevelConfiguration";
     let place = |name| Place { api_version: flow, kind, namespace: "", name };
     registry.delete(place("system")).await.unwrap();
-    let mut changed = get(&registry, flow, kind, ("", "catch-all")).await;
+    let mut changed = get(&registry, flow, kind, ("", "workload-low")).await;
     let right = changed.at("spec").clone();
     changed.entry("spec").entry("limited").set("nominalConcurrencyShares", 7);
     registry.update(changed, "").await.unwrap();
     let objects: Arc<dyn Objects> = registry.clone();
     flow_control::reconcile(&objects).await.unwrap();
     assert_eq!(registry.names(flow, kind).await.len(), 8);
-    assert_eq!(*get(&registry, flow, kind, ("", "catch-all")).await.at("spec"), right);
+    assert_eq!(*get(&registry, flow, kind, ("", "workload-low")).await.at("spec"), right);
     let before = registry.store.revision().await.unwrap();
     flow_control::reconcile(&objects).await.unwrap();
     assert_eq!(registry.store.revision().await.unwrap(), before, "nothing is left to do");
