@@ -158,10 +158,7 @@ impl Cache {
             }
             if Instant::now() >= deadline {
                 return Err(match now {
-                    None => Status::too_many_requests(
-                        "storage is (re)initializing",
-                        RETRY_SECONDS,
-                    ),
+                    None => Status::too_many_requests("storage is (re)initializing", RETRY_SECONDS),
                     Some(now) => Status::resource_version_too_large(revision, now, RETRY_SECONDS),
                 });
             }

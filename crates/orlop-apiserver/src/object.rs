@@ -228,7 +228,10 @@ mod tests {
                 r#""ownerReferences":[{"uid":"x"}]}}"#
             ),
         );
-        check(r#"{"kind":"A","metadata":{}}"#, r#"{"kind":"A","metadata":{"resourceVersion":"7"}}"#);
+        check(
+            r#"{"kind":"A","metadata":{}}"#,
+            r#"{"kind":"A","metadata":{"resourceVersion":"7"}}"#,
+        );
         check(
             r#"{"apiVersion":"x","metadata":{"labels":{"uid":"}"},"uid":"u"}}"#,
             concat!(
@@ -251,10 +254,7 @@ mod tests {
             spliced(object.spliced(9, 12)),
             r#""metadata":{"uid":"u","resourceVersion":"9"},"spec":{}}"#
         );
-        assert_eq!(
-            spliced(object.spliced_metadata(10)),
-            r#"{"uid":"u","resourceVersion":"10"}"#
-        );
+        assert_eq!(spliced(object.spliced_metadata(10)), r#"{"uid":"u","resourceVersion":"10"}"#);
     }
 
     #[test]
@@ -263,7 +263,10 @@ mod tests {
             assert_eq!(object(stored).label("app"), expect, "{stored}");
         };
         check(r#"{"metadata":{"labels":{"app":"x","b":"c"}}}"#, Some("x"));
-        check(r#"{"spec":{"labels":{"app":"n"}},"metadata":{"labels":{"app":"y\n"}}}"#, Some("y\n"));
+        check(
+            r#"{"spec":{"labels":{"app":"n"}},"metadata":{"labels":{"app":"y\n"}}}"#,
+            Some("y\n"),
+        );
         check(r#"{"metadata":{"annotations":{"labels":"n"}}}"#, None);
         check(r#"{"metadata":{"labels":null}}"#, None);
         check("", None);

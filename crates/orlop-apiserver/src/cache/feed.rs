@@ -92,7 +92,7 @@ fn apply_one(objects: &mut Tree<Item>, event: &Event) -> Change {
     };
     // What is in the cache knows more than a record does: its labels may have been read.
     let previous = previous.map(|Item(object)| object);
-    let previous = previous
-        .or_else(|| event.previous().map(|record| Arc::new(Object::new(record.clone()))));
+    let previous =
+        previous.or_else(|| event.previous().map(|record| Arc::new(Object::new(record.clone()))));
     Change { revision: event.revision().0, object, previous }
 }

@@ -212,7 +212,11 @@ mod tests {
             assert_eq!(filter.err().unwrap().message, expect);
         };
         check("pods", "spec.foo=1", "field label not supported: spec.foo");
-        check("namespaces", "metadata.namespace=a", "field label not supported: metadata.namespace");
+        check(
+            "namespaces",
+            "metadata.namespace=a",
+            "field label not supported: metadata.namespace",
+        );
         check(
             "configmaps",
             "a=1",

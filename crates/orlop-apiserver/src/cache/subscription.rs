@@ -73,12 +73,7 @@ impl Subscription {
         Ok(subscription)
     }
 
-    fn join(
-        shared: &Arc<Shared>,
-        hub: &mut super::Hub,
-        wish: &Wish,
-        after: u64,
-    ) -> Subscription {
+    fn join(shared: &Arc<Shared>, hub: &mut super::Hub, wish: &Wish, after: u64) -> Subscription {
         let (sender, queue) = mpsc::channel(QUEUE_MAX);
         hub.last_id += 1;
         let id = hub.last_id;

@@ -63,7 +63,8 @@ impl Watchers {
     }
 
     pub(super) fn len(&self) -> usize {
-        let count = |map: &HashMap<Box<[u8]>, Vec<Watcher>>| map.values().map(Vec::len).sum::<usize>();
+        let count =
+            |map: &HashMap<Box<[u8]>, Vec<Watcher>>| map.values().map(Vec::len).sum::<usize>();
         self.all.len() + count(&self.namespaces) + count(&self.keys)
     }
 

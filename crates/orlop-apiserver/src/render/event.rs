@@ -87,9 +87,9 @@ impl Renderer {
     ) {
         let start = out.len();
         let written = match self.output.format {
-            Format::Protobuf => self
-                .sealed(source)
-                .map(|sealed| protobuf::write_event(event_type, &sealed, out)),
+            Format::Protobuf => {
+                self.sealed(source).map(|sealed| protobuf::write_event(event_type, &sealed, out))
+            }
             Format::Json | Format::PrettyJson | Format::Yaml => {
                 write_json_start(event_type, out);
                 let written = self.write_json(source, Role::Whole { has_columns }, out);

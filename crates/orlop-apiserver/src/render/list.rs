@@ -123,10 +123,9 @@ impl Renderer {
     /// What a list of such objects is called.
     pub(super) fn list_type(&self) -> (Str, Str) {
         match self.output.shape {
-            Shape::Metadata(version) => (
-                Str::const_new(version.api_version()),
-                Str::const_new("PartialObjectMetadataList"),
-            ),
+            Shape::Metadata(version) => {
+                (Str::const_new(version.api_version()), Str::const_new("PartialObjectMetadataList"))
+            }
             Shape::Object | Shape::Table(..) => (
                 self.definition.api_version.clone(),
                 Str::from(format!("{}List", self.definition.resource.kind)),

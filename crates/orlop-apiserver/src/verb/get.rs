@@ -60,9 +60,8 @@ async fn read(
 ) -> Result<Option<Record>, Status> {
     let version = ResourceVersion::parse_parameter(&options.resource_version);
     // Upstream takes this for its own fault.
-    let version = version.map_err(|errors| {
-        Status::failure(500, Reason::Unknown, errors.to_string().trim_end())
-    })?;
+    let version = version
+        .map_err(|errors| Status::failure(500, Reason::Unknown, errors.to_string().trim_end()))?;
     let deadline = Instant::now() + WAIT_MAX;
     let at = match options.resource_version_match.as_str() {
         EXACT if !version.is_zero() => At::Revision(Revision(version.number())),

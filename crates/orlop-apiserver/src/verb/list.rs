@@ -124,14 +124,14 @@ impl Query {
         let limit = usize::try_from(limit.max(0)).unwrap_or(usize::MAX);
         if !options.continue_token.is_empty() {
             let token = ContinueToken::decode(&options.continue_token, prefix);
-            let token = token.map_err(|error| {
-                Status::bad_request(format!("invalid continue token: {error}"))
-            })?;
+            let token = token
+                .map_err(|error| Status::bad_request(format!("invalid continue token: {error}")))?;
             if has_version {
                 let message = "specifying resource version is not allowed when using continue";
                 return Err(Status::bad_request(message));
             }
-            let moment = u64::try_from(token.resource_version).map_or(Moment::Latest, Moment::Exact);
+            let moment =
+                u64::try_from(token.resource_version).map_or(Moment::Latest, Moment::Exact);
             let limit = usize::try_from(options.limit.max(0)).unwrap_or(usize::MAX);
             return Ok(Query { moment, start: Some(token.start_key), limit });
         }

@@ -99,7 +99,9 @@ async fn begin(
 ) -> Result<Phase, Status> {
     let newest = async || {
         let newest = reads.store.revision().await;
-        newest.map(|Revision(newest)| newest).map_err(|error| store_error(definition, "watch", &error))
+        newest
+            .map(|Revision(newest)| newest)
+            .map_err(|error| store_error(definition, "watch", &error))
     };
     let after = match start {
         Start::State(not_older) => {

@@ -182,9 +182,7 @@ impl WatchStream {
         self.told = self.told.max(change.revision);
         let key = self.renderer.frame_key(seen, std::mem::take(&mut self.is_first));
         notice.frame(key, || match change.shown(seen) {
-            Some(object) => {
-                self.renderer.event(seen, object, change.revision, key.has_columns)
-            }
+            Some(object) => self.renderer.event(seen, object, change.revision, key.has_columns),
             None => Bytes::new(),
         })
     }
@@ -238,9 +236,7 @@ impl Pieces for WatchStream {
         loop {
             let (piece, phase) = match std::mem::replace(&mut self.phase, Phase::Ended) {
                 Phase::Ended => return Poll::Ready(None),
-                Phase::Failed(status) => {
-                    (Poll::Ready(self.renderer.error(&status)), Phase::Ended)
-                }
+                Phase::Failed(status) => (Poll::Ready(self.renderer.error(&status)), Phase::Ended),
                 Phase::Showing(_) | Phase::CatchingUp(_) if self.cache.is_stopped() => {
                     return Poll::Ready(None);
                 }
