@@ -175,11 +175,8 @@ async fn finish(
     let headers = &arrival.parts.headers;
     let Answer { response, place } =
         answer.unwrap_or_else(|status| respond::status(&status, headers, arrival.query()).into());
-    let mut response = if arrival.is_long_running {
-        response
-    } else {
-        respond::compress(headers, response).await
-    };
+    let mut response =
+        if arrival.is_long_running { response } else { respond::compress(headers, response).await };
     respond::add_warnings(response.headers_mut(), &arrival.warnings.take());
     let audit_id = respond::audit_id(headers, server.random());
     respond::set_headers(&mut response, audit_id);

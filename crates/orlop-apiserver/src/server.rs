@@ -88,8 +88,7 @@ impl Server {
         let catalog = Arc::new(Catalog::built_in());
         let clock = options.clock.clone();
         let allocation = allocation_options(&options)?;
-        let allocator =
-            ServiceAllocator::new(&catalog, store.clone(), clock.clone(), allocation);
+        let allocator = ServiceAllocator::new(&catalog, store.clone(), clock.clone(), allocation);
         let allocator = allocator.map(Arc::new);
         let mut hooks = WriteHooks::default();
         if let Some(allocator) = &allocator {
@@ -227,9 +226,7 @@ fn health(store: &Arc<dyn Store>, options: &Options) -> Health {
         Check::readiness("etcd-readiness", asks(store.clone())),
         Check::readiness("shutdown", move || {
             let is_begun = shutting_down.is_begun();
-            async move {
-                if is_begun { Err("process is shutting down".to_owned()) } else { Ok(()) }
-            }
+            async move { if is_begun { Err("process is shutting down".to_owned()) } else { Ok(()) } }
         }),
     ])
 }
@@ -242,9 +239,7 @@ fn allocation_options(options: &Options) -> Result<AllocationOptions, StartError
     let families: Vec<IpFamily> = options.service_cluster_ip_range.iter().map(family).collect();
     let families = match *families.as_slice() {
         [default] => ClusterFamilies { default, is_dual_stack: false },
-        [default, second] if default != second => {
-            ClusterFamilies { default, is_dual_stack: true }
-        }
+        [default, second] if default != second => ClusterFamilies { default, is_dual_stack: true },
         _ => {
             let message = "Services need one network, or two of different families";
             return Err(StartError::Options(message.to_owned()));

@@ -11,8 +11,8 @@ use orlop_storage::{
 };
 
 use crate::authz::Authorized;
-use crate::body::Body;
-use crate::call::{Call, Warnings};
+use crate::body::{Body, RequestBody};
+use crate::call::{Call, Unread, Warnings};
 use crate::catalog::Catalog;
 use crate::definition::Definition;
 use crate::options::ListOptions;
@@ -65,13 +65,13 @@ impl World {
         let (parts, ()) = http::Request::new(()).into_parts();
         Call {
             info: RequestInfo { namespace: namespace.into(), ..RequestInfo::default() },
-            parts,
-            body: None,
+            parts: Arc::new(parts),
+            body: Unread::new(RequestBody::default()),
             user: User::default(),
             authorized: Authorized::for_tests(),
             definition: self.pods.clone(),
             output: Output::JSON,
-            warnings: Warnings::default(),
+            warnings: Arc::new(Warnings::default()),
         }
     }
 

@@ -3,17 +3,17 @@
 //! After `Store.Create` and `rest.BeforeCreate`.
 
 use bytes::Bytes;
+use orlop_machinery::Value;
 use orlop_machinery::field::Errors;
 use orlop_machinery::generate_name::{self, generate_name};
 use orlop_machinery::meta::{self, Meta, create as rules};
 use orlop_machinery::status::Status;
 use orlop_machinery::time::Time;
 use orlop_machinery::uid::Uid;
-use orlop_machinery::Value;
 use orlop_storage::{Expect, Revision, Write as StoreWrite};
 
-use super::{Write, hooks};
 use super::transaction::{ATTEMPTS_MAX, Committed, commit, put, too_many_attempts};
+use super::{Write, hooks};
 use crate::admission::{Admitted, Operation};
 use crate::object::Object;
 use crate::server::Inner;

@@ -3,11 +3,11 @@
 //! After `Store.Delete` and `rest.BeforeDelete`.
 
 use bytes::Bytes;
+use orlop_machinery::Value;
 use orlop_machinery::meta::delete::{self as rules, Ending};
 use orlop_machinery::meta::{Meta, MetaMut};
 use orlop_machinery::status::Status;
 use orlop_machinery::time::Time;
-use orlop_machinery::Value;
 use orlop_storage::{Expect, Record, Revision};
 
 use super::hooks;
@@ -45,7 +45,8 @@ pub(crate) async fn delete(
         let attributes = write.attributes(Operation::Delete, name);
         let admission = &server.admission;
         let mutated = admission.mutate(&attributes, None).await?;
-        let admitted = admission.validate(mutated, &attributes, None, Some(&current.object)).await?;
+        let admitted =
+            admission.validate(mutated, &attributes, None, Some(&current.object)).await?;
         let plan = plan(server, write, current, &mut options)?;
         if write.is_dry_run {
             return Ok(pretend(write, current, plan));
@@ -54,7 +55,11 @@ pub(crate) async fn delete(
             Plan::Nothing => return Ok(pretend(write, current, plan)),
             Plan::Mark(new, then) => match mark(server, write, current, (&new, admitted)).await? {
                 Committed::At(revision) if then == Then::Wait => {
-                    let object = Object::written(current.record.key(), &definition.to_stored(&new), Revision(revision));
+                    let object = Object::written(
+                        current.record.key(),
+                        &definition.to_stored(&new),
+                        Revision(revision),
+                    );
                     return Ok(finish(object, &new, false, false));
                 }
                 Committed::At(_) => {

@@ -46,8 +46,7 @@ impl Manager<'_> {
         let object = outcome.map_err(apply_error)?.object;
         let definition = self.definition;
         let decoded = decode::decode(&definition.schema, definition.id, object);
-        let mut object =
-            decoded.map_err(|error| Status::bad_request(error.to_string()))?.object;
+        let mut object = decoded.map_err(|error| Status::bad_request(error.to_string()))?.object;
         definition.set_defaults(&mut object);
         Ok(object)
     }

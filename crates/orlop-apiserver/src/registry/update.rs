@@ -12,9 +12,9 @@ use orlop_machinery::status::Status;
 use orlop_machinery::{Str, Value};
 use orlop_storage::{Expect, Record, Revision};
 
+use super::create::{Ready, make_ready};
 use super::hooks;
 use super::transaction::{ATTEMPTS_MAX, Committed, commit, put, removal, too_many_attempts};
-use super::create::{Ready, make_ready};
 use super::{Stored, Write, read};
 use crate::admission::Operation;
 use crate::object::Object;

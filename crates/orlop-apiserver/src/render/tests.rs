@@ -119,7 +119,12 @@ fn a_table_has_one_row_for_one_object() {
     check(Format::Json, shape(IncludeObject::Object), &expect(WHOLE));
     check(Format::Json, shape(IncludeObject::None), &expect("null"));
     let renderer = renderer(Format::Json, shape(IncludeObject::None));
-    let event = renderer.event(Seen::Modified, &namespace("a"), 9, false);
+    let event = renderer.event(Shown {
+        seen: Seen::Modified,
+        object: &namespace("a"),
+        revision: 9,
+        has_columns: false,
+    });
     let table = table("null", "null");
     assert_eq!(text(&event), format!("{{\"type\":\"MODIFIED\",\"object\":{table}}}\n"));
 }

@@ -19,10 +19,7 @@ use crate::server::Inner;
 use super::respond_with;
 
 /// Makes the object in the body.
-pub(crate) async fn create(
-    server: &Arc<Inner>,
-    call: &mut Call,
-) -> Result<Response<Body>, Status> {
+pub(crate) async fn create(server: &Arc<Inner>, call: &mut Call) -> Result<Response<Body>, Status> {
     let definition = call.definition.clone();
     let options = WriteOptions::parse(call.query(), WriteVerb::Create)?;
     let mut object = decode_body::read_object(call, &definition, options.field_validation).await?;

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use http::{Response, StatusCode};
-use orlop_machinery::{Str, Value};
 use orlop_machinery::status::Status;
+use orlop_machinery::{Str, Value};
 
 use crate::body::Body;
 use crate::call::Call;
@@ -18,10 +18,7 @@ use crate::server::Inner;
 use super::respond_with;
 
 /// Deletes the object.
-pub(crate) async fn delete(
-    server: &Arc<Inner>,
-    call: &mut Call,
-) -> Result<Response<Body>, Status> {
+pub(crate) async fn delete(server: &Arc<Inner>, call: &mut Call) -> Result<Response<Body>, Status> {
     let options = decode_body::read_delete_options(call).await?;
     delete_with(server, call, &options).await
 }

@@ -63,10 +63,7 @@ impl PatchType {
 }
 
 /// Changes the object.
-pub(crate) async fn patch(
-    server: &Arc<Inner>,
-    call: &mut Call,
-) -> Result<Response<Body>, Status> {
+pub(crate) async fn patch(server: &Arc<Inner>, call: &mut Call) -> Result<Response<Body>, Status> {
     let definition = call.definition.clone();
     patch_at(server, call, definition.rules()).await
 }
@@ -87,7 +84,8 @@ pub(crate) async fn patch_at(
     let patch = Patch { patch_type, body, options };
     let manager = server.manager(&write, &name);
     let (info, warnings) = (&call.info, &*call.warnings);
-    let mut change = PatchChange { info, warnings, definition: &definition, patch: &patch, manager };
+    let mut change =
+        PatchChange { info, warnings, definition: &definition, patch: &patch, manager };
     let updated = registry::update(server, &write, &call.info.name, &mut change).await?;
     let code = if updated.is_created { StatusCode::CREATED } else { StatusCode::OK };
     respond_with(server, call, code, &updated.object)
@@ -183,7 +181,8 @@ impl Patch {
         let validation = self.options.field_validation;
         let (patched, mut findings) = match self.patch_type {
             PatchType::Json => {
-                let patch = JsonPatch::parse(&self.body).map_err(|error| refuse(error.refusal(), &error))?;
+                let patch = JsonPatch::parse(&self.body)
+                    .map_err(|error| refuse(error.refusal(), &error))?;
                 let patched =
                     patch.apply(live.clone()).map_err(|error| refuse(error.refusal(), &error))?;
                 (patched, Vec::new())

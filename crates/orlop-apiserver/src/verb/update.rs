@@ -22,10 +22,7 @@ use crate::server::Inner;
 use super::respond_with;
 
 /// Replaces the object with the one in the body.
-pub(crate) async fn update(
-    server: &Arc<Inner>,
-    call: &mut Call,
-) -> Result<Response<Body>, Status> {
+pub(crate) async fn update(server: &Arc<Inner>, call: &mut Call) -> Result<Response<Body>, Status> {
     let definition = call.definition.clone();
     update_at(server, call, definition.rules()).await
 }

@@ -150,7 +150,8 @@ pub fn whole(bytes: impl Into<Bytes>) -> RequestBody {
 impl Answer {
     /// The object in the answer.
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+        serde_json::from_slice(&self.bytes)
+            .unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
     pub fn text(&self) -> String {
@@ -225,4 +226,3 @@ pub fn names(list: &Value) -> Vec<String> {
     let items = list["items"].as_array().unwrap().iter();
     items.map(|item| item["metadata"]["name"].as_str().unwrap().to_owned()).collect()
 }
-
