@@ -201,19 +201,9 @@ impl Cache {
         Subscription::after(&self.shared, wish, revision)
     }
 
-    /// The revision after which the cache knows every change.
-    pub(crate) fn oldest(&self) -> u64 {
-        self.shared.hub().ring.start()
-    }
-
     /// Whether watches have been ended for good.
     pub(crate) fn is_stopped(&self) -> bool {
         self.shared.hub().is_stopped
-    }
-
-    /// How many watchers there are.
-    pub(crate) fn watchers(&self) -> usize {
-        self.shared.hub().watchers.len()
     }
 }
 

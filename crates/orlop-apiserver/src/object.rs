@@ -141,15 +141,7 @@ enum Comma {
     None,
 }
 
-/// The most bytes that a resource version adds.
-const ADDED_MAX: usize = r#","resourceVersion":"18446744073709551615""#.len();
-
 impl Spliced<'_> {
-    /// How much room it takes at most.
-    pub(crate) fn len_max(&self) -> usize {
-        self.before.len() + ADDED_MAX + self.after.len()
-    }
-
     /// Appends it.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.before);

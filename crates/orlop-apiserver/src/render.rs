@@ -24,6 +24,7 @@ use orlop_machinery::status::Status;
 use orlop_machinery::{Value, encode, json, protobuf, yaml};
 use orlop_storage::Clock;
 
+pub(crate) use event::Shown;
 pub(crate) use list::{ListHead, Page};
 use metas::metas;
 

@@ -45,11 +45,6 @@ impl Ring {
         let place = self.changes.partition_point(|change| change.revision <= revision);
         (revision >= self.start).then(|| self.changes.range(place..))
     }
-
-    /// The revision after which every change is here.
-    pub(super) fn start(&self) -> u64 {
-        self.start
-    }
 }
 
 #[cfg(test)]
@@ -74,7 +69,7 @@ mod tests {
         assert_eq!(ring.after(11).unwrap().count(), CHANGES_MAX - 2);
         ring.push(change(11 + length / 2));
         assert!(ring.after(10).is_none());
-        assert_eq!(ring.start(), 11);
+        assert_eq!(ring.start, 11);
         assert_eq!(ring.after(11).unwrap().count(), CHANGES_MAX - 1);
         assert_eq!(ring.after(u64::MAX).unwrap().count(), 0);
     }

@@ -62,12 +62,6 @@ impl Watchers {
         *self = Watchers::default();
     }
 
-    pub(super) fn len(&self) -> usize {
-        let count =
-            |map: &HashMap<Box<[u8]>, Vec<Watcher>>| map.values().map(Vec::len).sum::<usize>();
-        self.all.len() + count(&self.namespaces) + count(&self.keys)
-    }
-
     /// Tells everybody who wants to know. All keys of the resource start with `prefix_len` bytes
     /// that are the same.
     pub(super) fn tell(&mut self, change: &Arc<Change>, prefix_len: usize) {

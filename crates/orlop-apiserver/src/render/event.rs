@@ -18,31 +18,31 @@ pub(crate) const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 /// The most bytes around an object.
 const AROUND_MAX: usize = 96;
 
+/// An object, as an event shows it.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    /// How the change looks.
+    pub seen: Seen,
+    /// The object.
+    pub object: &'a Object,
+    /// The version of the change.
+    pub revision: u64,
+    /// Whether a table has its headings.
+    pub has_columns: bool,
+}
+
 impl Renderer {
-    /// An event that shows an object with the version of the change.
-    pub(crate) fn event(
-        &self,
-        seen: Seen,
-        object: &Object,
-        revision: u64,
-        has_columns: bool,
-    ) -> Bytes {
-        let mut out = Vec::with_capacity(object.stored().len() + AROUND_MAX);
-        self.write_event(seen, object, revision, has_columns, &mut out);
+    /// An event that shows an object. One that cannot be read becomes an error.
+    pub(crate) fn event(&self, shown: Shown<'_>) -> Bytes {
+        let mut out = Vec::with_capacity(shown.object.stored().len() + AROUND_MAX);
+        self.write_event(shown, &mut out);
         out.into()
     }
 
-    /// Appends such an event. An object that cannot be read becomes an error.
-    pub(crate) fn write_event(
-        &self,
-        seen: Seen,
-        object: &Object,
-        revision: u64,
-        has_columns: bool,
-        out: &mut Vec<u8>,
-    ) {
-        let source = Source::Kept(object, revision);
-        self.write_typed(seen.event_type(), source, has_columns, out);
+    /// Appends such an event.
+    pub(crate) fn write_event(&self, shown: Shown<'_>, out: &mut Vec<u8>) {
+        let source = Source::Kept(shown.object, shown.revision);
+        self.write_typed(shown.seen.event_type(), source, shown.has_columns, out);
     }
 
     /// What tells the written form of an event apart from others of the same change.

@@ -60,7 +60,8 @@ pub(crate) async fn watch(
     let renderer = Renderer::new(definition.clone(), call.output, reads.clock.clone());
     let times = Times::new(life(options), options.allow_watch_bookmarks);
     let ends_initial = matches!(start, Start::State(_)) && options.allow_watch_bookmarks;
-    let stream = WatchStream::new(renderer, cache, wish, phase, times, ends_initial);
+    let (is_first, told) = (true, 0);
+    let stream = WatchStream { renderer, cache, wish, phase, times, ends_initial, is_first, told };
     let mut response = Response::new(Body::stream(stream));
     let content_type = HeaderValue::from_static(match call.output.format {
         Format::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",

@@ -18,7 +18,7 @@ use crate::body::Pieces;
 use crate::cache::{
     Cache, CatchUp, Change, Item, Next, Notice, Seen, Step, Subscription, View, Wish,
 };
-use crate::render::Renderer;
+use crate::render::{Renderer, Shown};
 
 /// About how long a piece of the initial events is.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -31,17 +31,17 @@ const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 
 /// See the module's documentation.
 pub(super) struct WatchStream {
-    renderer: Renderer,
-    cache: Arc<Cache>,
-    wish: Wish,
-    phase: Phase,
-    times: Times,
+    pub renderer: Renderer,
+    pub cache: Arc<Cache>,
+    pub wish: Wish,
+    pub phase: Phase,
+    pub times: Times,
     /// Whether the end of the initial events is to be told.
-    ends_initial: bool,
+    pub ends_initial: bool,
     /// Whether the next event is the first: tables have their headings there.
-    is_first: bool,
+    pub is_first: bool,
     /// No bookmark says less than what was told already.
-    told: u64,
+    pub told: u64,
 }
 
 /// Where a watch is.
@@ -123,18 +123,6 @@ fn next_bookmark(now: Instant, end: Instant) -> Instant {
 }
 
 impl WatchStream {
-    pub(super) fn new(
-        renderer: Renderer,
-        cache: Arc<Cache>,
-        wish: Wish,
-        phase: Phase,
-        times: Times,
-        ends_initial: bool,
-    ) -> WatchStream {
-        let (is_first, told) = (true, 0);
-        WatchStream { renderer, cache, wish, phase, times, ends_initial, is_first, told }
-    }
-
     /// Some of what is there, and what comes after it once all of it was shown.
     fn show_some(&mut self, mut state: Box<State>) -> (Bytes, Phase) {
         let mut out = Vec::with_capacity(PIECE_BYTES.min((state.end - state.place) * 2048 + 512));
@@ -147,8 +135,8 @@ impl WatchStream {
             state.place += 1;
             if self.wish.filter.matches(object) {
                 let has_columns = std::mem::take(&mut self.is_first);
-                let revision = object.revision();
-                self.renderer.write_event(Seen::Added, object, revision, has_columns, &mut out);
+                let (seen, revision) = (Seen::Added, object.revision());
+                self.renderer.write_event(Shown { seen, object, revision, has_columns }, &mut out);
             }
         }
         if state.place < state.end {
@@ -170,10 +158,7 @@ impl WatchStream {
     fn tell(&mut self, change: &Change, seen: Seen) -> Bytes {
         self.told = self.told.max(change.revision);
         let has_columns = std::mem::take(&mut self.is_first);
-        match change.shown(seen) {
-            Some(object) => self.renderer.event(seen, object, change.revision, has_columns),
-            None => Bytes::new(),
-        }
+        self.render(change, seen, has_columns)
     }
 
     /// An event that others see too.
@@ -181,10 +166,12 @@ impl WatchStream {
         let change = &notice.change;
         self.told = self.told.max(change.revision);
         let key = self.renderer.frame_key(seen, std::mem::take(&mut self.is_first));
-        notice.frame(key, || match change.shown(seen) {
-            Some(object) => self.renderer.event(seen, object, change.revision, key.has_columns),
-            None => Bytes::new(),
-        })
+        notice.frame(key, || self.render(change, seen, key.has_columns))
+    }
+
+    fn render(&self, change: &Change, seen: Seen, has_columns: bool) -> Bytes {
+        let Some(object) = change.shown(seen) else { return Bytes::new() };
+        self.renderer.event(Shown { seen, object, revision: change.revision, has_columns })
     }
 
     fn poll_following(
