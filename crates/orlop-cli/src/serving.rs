@@ -88,14 +88,14 @@ impl Serving {
         shutdown_delay: Duration,
     ) -> anyhow::Result<Self> {
         let shutting_down = options.shutting_down.clone();
+        let signals = Signals::new()?;
         let server = Arc::new(Server::start(store.store(), options).await?);
-        Ok(Self { serve, server, store, shutting_down, shutdown_delay })
+        Ok(Self { serve, server, store, shutting_down, shutdown_delay, signals })
     }
 
     /// Serves until a signal comes or the store fails.
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let Self { serve, server, store, shutting_down, shutdown_delay } = self;
-        let mut signals = Signals::new()?;
+        let Self { serve, server, store, shutting_down, shutdown_delay, mut signals } = self;
         let serving = serve.run(server.clone(), &shutting_down);
         let end = async {
             signals.next().await;
