@@ -41,7 +41,7 @@ impl Server {
     pub fn start(orlop: &str) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let mut command = command(orlop, folder.path());
-        command.env("HOME", folder.path()).env("XDG_DATA_HOME", folder.path());
+        command.env("HOME", folder.path());
         let log = std::fs::File::create(folder.path().join("server.log"))?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
         let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
@@ -121,6 +121,7 @@ fn command(orlop: &str, folder: &Path) -> Command {
     let mut command = Command::new(orlop);
     command.args(["up", "--in-memory", "--secure-port", "0", "--kubeconfig"]);
     command.arg(folder.join("admin.kubeconfig"));
+    command.arg("--data-dir").arg(folder.join("data"));
     command
 }
 
