@@ -31,6 +31,10 @@ pub const C_COMPILER: Tool =
 /// The C++ compiler, for the fuzzing engine.
 pub const CXX_COMPILER: Tool = Tool { program: "c++", packages: "g++", elsewhere: Some("CXX") };
 
+/// Python, which brings the clients that the server is tested with.
+pub const PYTHON: Tool =
+    Tool { program: "python3", packages: "python3 python3-venv", elsewhere: None };
+
 /// Installs those of the tools that are missing.
 ///
 /// # Errors
@@ -43,19 +47,44 @@ pub fn ensure(tools: &[Tool]) -> Result<()> {
         return Ok(());
     }
     let list = packages.join(" ");
+    self::packages(&list)?;
+    let still = missing(tools, |_| false, shell::is_on_path);
+    if still.iter().any(|package| packages.contains(package)) {
+        bail!("installed {list}, but its programs are not on PATH");
+    }
+    Ok(())
+}
+
+/// Installs Debian packages.
+///
+/// # Errors
+///
+/// When this user cannot, or the installation fails; the error names the packages.
+pub fn packages(list: &str) -> Result<()> {
     let Some(mut command) = installer()? else {
         bail!(
             "something is missing that this user cannot install: as root, run \
              `apt-get install {list}`, or install its equal on another system"
         );
     };
-    let script = INSTALL.replace("PACKAGES", &list);
+    let script = INSTALL.replace("PACKAGES", list);
     if shell::run(command.args(["-c", &script]))? != 0 {
         bail!("installing {list} failed");
     }
-    let still = missing(tools, |_| false, shell::is_on_path);
-    if still.iter().any(|package| packages.contains(package)) {
-        bail!("installed {list}, but its programs are not on PATH");
+    Ok(())
+}
+
+/// Fetches the lists of packages that can be had, which a bare machine does not have.
+///
+/// # Errors
+///
+/// When this user cannot.
+pub fn update_package_lists() -> Result<()> {
+    let Some(mut command) = installer()? else {
+        bail!("this user cannot run `apt-get update`");
+    };
+    if shell::run(command.args(["-c", "apt-get -q update"]))? != 0 {
+        bail!("`apt-get update` failed");
     }
     Ok(())
 }

@@ -16,6 +16,7 @@
 
 pub mod bench;
 pub mod ci;
+pub mod clients;
 pub mod fmt;
 pub mod fuzz;
 pub mod generate;

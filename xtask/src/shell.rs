@@ -44,8 +44,14 @@ pub fn cargo() -> Command {
 /// Whether a program of that name can be found on `PATH`.
 #[must_use]
 pub fn is_on_path(name: &str) -> bool {
+    find_on_path(name).is_some()
+}
+
+/// The first file of that name on `PATH`.
+#[must_use]
+pub fn find_on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 /// Shows the command, runs it on our own output, and returns its exit code.

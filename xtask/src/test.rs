@@ -7,7 +7,7 @@
 
 use anyhow::Result;
 
-use crate::{install, shell};
+use crate::{clients, install, shell};
 
 /// Runs the command.
 ///
@@ -37,6 +37,9 @@ fn install_and_test(arguments: &[String], tally: &mut Tally) -> Result<u8> {
     arguments.retain(|argument| argument != "--no-install");
     if arguments.len() == given {
         install::ensure(&[install::C_COMPILER, install::ETCD])?;
+        if uses_clients(&arguments) {
+            clients::ensure()?;
+        }
     }
     let mut cargo = shell::cargo();
     cargo.arg("test");
@@ -45,6 +48,11 @@ fn install_and_test(arguments: &[String], tally: &mut Tally) -> Result<u8> {
     }
     cargo.arg("--no-fail-fast").args(&arguments);
     shell::run_watched(&mut cargo, |line| tally.add(line))
+}
+
+/// Whether the arguments of cargo select the tests that run clients, which is dear the first time.
+fn uses_clients(arguments: &[String]) -> bool {
+    !selects_packages(arguments) || arguments.iter().any(|word| word.ends_with("orlop-cli"))
 }
 
 /// Whether the arguments of cargo, which end at `--`, name packages themselves.
@@ -122,5 +130,8 @@ mod tests {
         assert!(selects_packages(&words("-p xtask")));
         assert!(selects_packages(&words("--package=xtask")));
         assert!(!selects_packages(&words("--test soak -- -p")));
+        assert!(uses_clients(&words("-p orlop-cli")));
+        assert!(uses_clients(&words("--test scripts")));
+        assert!(!uses_clients(&words("-p xtask")));
     }
 }

@@ -1,0 +1,45 @@
+//! Transcripts of what people type, each against a server of its own.
+//!
+//! One file in `scripts/` is one test; `orlop_clients::script` describes their form and how new
+//! output is written into them. What they expect is what Kubernetes 1.36 with kubectl 1.36 does.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use orlop_clients::installed::Clients;
+use orlop_clients::script;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts")
+}
+
+fn run(name: &str) {
+    let clients = Clients::beside(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder().join(name).with_extension("txt");
+    if let Err(error) = script::run(&path, env!("CARGO_BIN_EXE_orlop"), &clients) {
+        panic!("{error:#}");
+    }
+}
+
+macro_rules! scripts {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            run(stringify!($name));
+        })*
+
+        #[test]
+        fn every_transcript_is_a_test() {
+            let listed = BTreeSet::from([$(stringify!($name).to_owned()),*]);
+            let there = folder().read_dir().unwrap().map(|entry| {
+                entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned()
+            });
+            assert_eq!(there.collect::<BTreeSet<_>>(), listed);
+        }
+    };
+}
+
+scripts! {
+    create
+}
