@@ -17,34 +17,93 @@ use crate::user::{AUTHENTICATED, MASTERS, UNAUTHENTICATED, User};
 #[derive(Debug)]
 pub(crate) struct Authorized(());
 
-/// What a group may get beside resources. A star at the end stands for anything.
-const PATHS: [(&str, &[&str]); 4] = [
-    (UNAUTHENTICATED, PUBLIC),
-    (AUTHENTICATED, PUBLIC),
-    (AUTHENTICATED, &["/openapi", "/openapi/*", "/api", "/api/*", "/apis", "/apis/*"]),
-    (
+/// What members of a group may do: something with resources, or with other paths.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule {
+    /// Who.
+    members: &'static str,
+    /// What they may do.
+    pub verb: &'static str,
+    /// With resources of which group.
+    pub group: &'static str,
+    /// With which resources; none when it is about paths.
+    pub resources: &'static [&'static str],
+    /// With which paths; a star at the end stands for anything.
+    pub paths: &'static [&'static str],
+}
+
+/// Stands for everything.
+const ALL: &str = "*";
+
+static RULES: [Rule; 8] = [
+    Rule::resources(MASTERS, ALL, ALL, &[ALL]),
+    Rule::paths(MASTERS, ALL, &[ALL]),
+    Rule::resources(
+        AUTHENTICATED,
+        "create",
+        "authorization.k8s.io",
+        &["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+    ),
+    Rule::resources(AUTHENTICATED, "create", "authentication.k8s.io", &["selfsubjectreviews"]),
+    Rule::paths(AUTHENTICATED, "get", DISCOVERY),
+    Rule::paths(AUTHENTICATED, "get", PUBLIC),
+    Rule::paths(UNAUTHENTICATED, "get", PUBLIC),
+    Rule::paths(
         "system:monitoring",
+        "get",
         &[
+            "/healthz",
+            "/healthz/*",
+            "/livez",
+            "/livez/*",
             "/metrics",
             "/metrics/slis",
-            "/livez",
             "/readyz",
-            "/healthz",
-            "/livez/*",
             "/readyz/*",
-            "/healthz/*",
         ],
     ),
 ];
 
-const PUBLIC: &[&str] = &["/livez", "/readyz", "/healthz", "/version", "/version/"];
-
-/// What whoever is known may create: questions about themselves.
-const QUESTIONS: [(&str, &str); 3] = [
-    ("authorization.k8s.io", "selfsubjectaccessreviews"),
-    ("authorization.k8s.io", "selfsubjectrulesreviews"),
-    ("authentication.k8s.io", "selfsubjectreviews"),
+const PUBLIC: &[&str] = &["/healthz", "/livez", "/readyz", "/version", "/version/"];
+const DISCOVERY: &[&str] = &[
+    "/api",
+    "/api/*",
+    "/apis",
+    "/apis/*",
+    "/healthz",
+    "/livez",
+    "/openapi",
+    "/openapi/*",
+    "/readyz",
+    "/version",
+    "/version/",
 ];
+
+/// What somebody wants to do, as far as it matters for whether they may.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Attributes<'a> {
+    /// Whether it is about a resource, and not another path.
+    pub is_resource: bool,
+    /// What is to be done.
+    pub verb: &'a str,
+    /// The group of the resource.
+    pub group: &'a str,
+    /// The resource.
+    pub resource: &'a str,
+    /// The subresource, or empty.
+    pub subresource: &'a str,
+    /// The path, where it is about no resource.
+    pub path: &'a str,
+}
+
+/// Whether somebody may do something, and why.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Decision {
+    /// Whether they may.
+    pub is_allowed: bool,
+    /// Why, where there is something to say.
+    pub reason: String,
+}
 
 /// Lets a request pass, or not.
 ///
@@ -52,25 +111,67 @@ const QUESTIONS: [(&str, &str); 3] = [
 ///
 /// When the user may not.
 pub(crate) fn authorize(user: &User, info: &RequestInfo) -> Result<Authorized, Status> {
-    let is_allowed = user.is_in(MASTERS)
-        || if info.is_resource { may_ask(user, info) } else { may_get(user, info) };
-    if is_allowed { Ok(Authorized(())) } else { Err(forbid(user, info)) }
+    let attributes = Attributes {
+        is_resource: info.is_resource,
+        verb: info.verb,
+        group: &info.group,
+        resource: &info.resource,
+        subresource: &info.subresource,
+        path: &info.path,
+    };
+    match decide(user, &attributes).is_allowed {
+        true => Ok(Authorized(())),
+        false => Err(forbid(user, info)),
+    }
 }
 
-fn may_ask(user: &User, info: &RequestInfo) -> bool {
-    let is_question = |(group, resource): &(&str, &str)| {
-        info.group == *group && info.resource == *resource && info.subresource.is_empty()
-    };
-    info.verb == "create" && user.is_in(AUTHENTICATED) && QUESTIONS.iter().any(is_question)
+/// Whether somebody may do something.
+pub(crate) fn decide(user: &User, attributes: &Attributes<'_>) -> Decision {
+    let is_allowed = rules_of(user).any(|rule| rule.allows(attributes));
+    Decision { is_allowed, reason: String::new() }
 }
 
-fn may_get(user: &User, info: &RequestInfo) -> bool {
-    let is_path = |known: &&str| match known.strip_suffix('*') {
-        Some(prefix) => info.path.starts_with(prefix),
-        None => info.path == **known,
-    };
-    let mut rules = PATHS.iter().filter(|(group, _)| user.is_in(group));
-    info.verb == "get" && rules.any(|(_, paths)| paths.iter().any(is_path))
+/// All that somebody may do.
+pub(crate) fn rules_of(user: &User) -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().filter(|rule| user.is_in(rule.members))
+}
+
+impl Rule {
+    const fn resources(
+        members: &'static str,
+        verb: &'static str,
+        group: &'static str,
+        resources: &'static [&'static str],
+    ) -> Rule {
+        Rule { members, verb, group, resources, paths: &[] }
+    }
+
+    const fn paths(
+        members: &'static str,
+        verb: &'static str,
+        paths: &'static [&'static str],
+    ) -> Rule {
+        Rule { members, verb, group: "", resources: &[], paths }
+    }
+
+    fn allows(&self, attributes: &Attributes<'_>) -> bool {
+        let fits = |known: &str, asked: &str| known == ALL || known == asked;
+        if !fits(self.verb, attributes.verb) {
+            return false;
+        }
+        if !attributes.is_resource {
+            return self.paths.iter().any(|path| match path.strip_suffix(ALL) {
+                Some(prefix) => attributes.path.starts_with(prefix),
+                None => attributes.path == *path,
+            });
+        }
+        // No rule is about a subresource alone.
+        let is_all = |resource: &str| resource == ALL;
+        let is_named =
+            |resource: &str| resource == attributes.resource && attributes.subresource.is_empty();
+        fits(self.group, attributes.group)
+            && self.resources.iter().any(|known| is_all(known) || is_named(known))
+    }
 }
 
 fn forbid(user: &User, info: &RequestInfo) -> Status {

@@ -8,6 +8,7 @@ mod admission;
 mod allocation;
 mod authn;
 mod authz;
+mod backend;
 mod body;
 mod bootstrap;
 mod cache;

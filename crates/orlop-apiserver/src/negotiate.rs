@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
+use orlop_machinery::kind::Verb;
 use orlop_machinery::partial_object_metadata::MetaVersion;
 use orlop_machinery::status::{Reason, Status};
 use orlop_machinery::table::IncludeObject;
@@ -30,6 +31,9 @@ const MEDIA_TYPES: [&str; 3] = [JSON, YAML, PROTOBUF];
 const STREAM_MEDIA_TYPES: [&str; 2] =
     ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 
+/// Subresources that connect a client to somebody else.
+const CONNECTED: [&str; 4] = ["attach", "exec", "portforward", "proxy"];
+
 /// The form of the answer to a request for a resource.
 ///
 /// # Errors
@@ -42,9 +46,16 @@ pub(crate) fn negotiate(
     info: &RequestInfo,
     definition: &Definition,
 ) -> Result<Output, Status> {
+    // Whoever the client is connected to decides about the form.
+    if CONNECTED.contains(&info.subresource.as_str()) {
+        return Ok(Output::JSON);
+    }
     let accepts_protobuf = has_protobuf(definition);
     let allows = |media_type: &str, conversion: Option<&Conversion<'_>>| match conversion {
         None => media_type != PROTOBUF || accepts_protobuf,
+        Some(conversion) if conversion.kind == "Table" => {
+            conversion.is_known(media_type) && has_table(definition)
+        }
         Some(conversion) => conversion.is_known(media_type),
     };
     let found = find(headers, allows).ok_or_else(|| Status::not_acceptable(&MEDIA_TYPES))?;
@@ -86,6 +97,11 @@ pub(crate) fn negotiate_body(
     known
         .filter(|format| *format != Format::Protobuf || accepts_protobuf)
         .ok_or_else(|| Status::unsupported_media_type(media_types))
+}
+
+/// Whether objects of a resource can be rows of a table. Questions cannot: nobody lists them.
+fn has_table(definition: &Definition) -> bool {
+    definition.resource.verbs.contains(&Verb::List)
 }
 
 /// Whether objects of a resource have a form in protobuf.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use orlop_machinery::apply::OnConflict;
 use orlop_machinery::meta::Meta;
 use orlop_machinery::status::Status;
-use orlop_machinery::{Str, Value, decode};
+use orlop_machinery::{Value, decode};
 use orlop_storage::{KeyRange, RangeRequest};
 
 use crate::call::Warnings;
@@ -15,10 +15,7 @@ use crate::object::Object;
 use crate::objects::{Objects, Place};
 use crate::registry::{self, Change, Manager, Stored, Write, store_error};
 use crate::server::Inner;
-use crate::user::{AUTHENTICATED, MASTERS, User};
-
-/// Who the server is when it writes.
-const NAME: &str = "system:apiserver";
+use crate::user::User;
 
 /// See the module's documentation.
 pub(crate) struct OwnObjects {
@@ -30,12 +27,7 @@ pub(crate) struct OwnObjects {
 impl OwnObjects {
     /// The objects of a server.
     pub(crate) fn of(server: &Arc<Inner>) -> Arc<dyn Objects> {
-        let user = User {
-            name: Str::const_new(NAME),
-            groups: vec![Str::const_new(MASTERS), Str::const_new(AUTHENTICATED)],
-            ..User::default()
-        };
-        Arc::new(OwnObjects { server: Arc::downgrade(server), user })
+        Arc::new(OwnObjects { server: Arc::downgrade(server), user: User::apiserver() })
     }
 
     fn server(&self) -> Result<Arc<Inner>, Status> {

@@ -15,12 +15,12 @@ mod read;
 mod transaction;
 mod update;
 
-pub(crate) use create::create;
+pub(crate) use create::{admit_create, create};
 pub(crate) use delete::{Deletion, delete};
 pub(crate) use errors::store_error;
 pub(crate) use managed_fields::Manager;
 pub(crate) use owner_references::dedup_owner_references;
-pub(crate) use read::{Stored, read, read_at};
+pub(crate) use read::{Stored, read, read_all, read_at};
 pub(crate) use update::{Change, Updated, update};
 
 use orlop_machinery::kind::{Context, Rules, User as KindUser};

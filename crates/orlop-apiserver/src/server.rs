@@ -18,6 +18,7 @@ use crate::body::{Body, RequestBody};
 use crate::bootstrap::{AuthenticationTrust, Bootstrap, BootstrapOptions, RequestHeaderTrust};
 use crate::catalog::Catalog;
 use crate::chain;
+use crate::definition::Definition;
 use crate::discovery::Discovery;
 use crate::event_ttl::EventTtl;
 use crate::flow::{Flow, FlowOptions};
@@ -189,6 +190,11 @@ impl Inner {
             name,
             now_seconds: self.now_seconds(),
         }
+    }
+
+    /// A resource that is always served.
+    pub(crate) fn built_in(&self, group: &str, version: &str, plural: &str) -> &Arc<Definition> {
+        self.catalog.find(group, version, plural).expect("built-in kinds are always served")
     }
 
     /// Bytes that nobody can guess.

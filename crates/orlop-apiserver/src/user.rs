@@ -21,6 +21,8 @@ pub const MASTERS: &str = "system:masters";
 pub const AUTHENTICATED: &str = "system:authenticated";
 /// The group of those who are not.
 pub const UNAUTHENTICATED: &str = "system:unauthenticated";
+/// The name of the server itself.
+pub const APISERVER: &str = "system:apiserver";
 /// The name of those who are not known.
 pub const ANONYMOUS: &str = "system:anonymous";
 
@@ -31,6 +33,16 @@ impl User {
         User {
             name: Str::const_new(ANONYMOUS),
             groups: vec![Str::const_new(UNAUTHENTICATED)],
+            ..User::default()
+        }
+    }
+
+    /// The server itself.
+    #[must_use]
+    pub fn apiserver() -> User {
+        User {
+            name: Str::const_new(APISERVER),
+            groups: vec![Str::const_new(MASTERS), Str::const_new(AUTHENTICATED)],
             ..User::default()
         }
     }

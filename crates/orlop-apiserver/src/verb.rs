@@ -12,13 +12,15 @@ pub(crate) mod watch;
 use std::sync::Arc;
 
 use http::{Response, StatusCode};
-use orlop_machinery::status::{Reason, Status};
+use orlop_machinery::Value;
+use orlop_machinery::status::{ServerAnswer, Status};
 
 use crate::body::Body;
 use crate::call::Call;
+use crate::definition::Definition;
 use crate::object::Object;
 use crate::options::{GetOptions, ListOptions};
-use crate::render::{Renderer, Source};
+use crate::render::{ListHead, Renderer, Source};
 use crate::server::Inner;
 use crate::{discovery, review, subresource};
 
@@ -57,6 +59,32 @@ pub(crate) fn respond_with(
     Ok(response)
 }
 
+/// An answer that is one object of a definition, as somebody has made it.
+pub(crate) fn respond_with_value(
+    server: &Inner,
+    call: &Call,
+    definition: &Arc<Definition>,
+    code: StatusCode,
+    object: &Value,
+) -> Result<Response<Body>, Status> {
+    let renderer = Renderer::new(definition.clone(), call.output, server.clock.clone());
+    let bytes = renderer.object(Source::Value(object))?;
+    let mut response = list::answer(call.output, Body::from(bytes));
+    *response.status_mut() = code;
+    Ok(response)
+}
+
+/// An answer that is a short list of objects which are not kept.
+pub(crate) fn respond_with_values(
+    server: &Inner,
+    call: &Call,
+    objects: &[Value],
+) -> Result<Response<Body>, Status> {
+    let renderer = Renderer::new(call.definition.clone(), call.output, server.clock.clone());
+    let objects: Vec<Source<'_>> = objects.iter().map(Source::Value).collect();
+    Ok(list::answer(call.output, renderer.list_of(&objects, &ListHead::default())?))
+}
+
 fn list_options(call: &Call) -> Result<ListOptions, Status> {
     ListOptions::parse(call.query(), &call.info, &call.definition)
 }
@@ -68,6 +96,5 @@ pub(crate) fn not_served() -> Status {
 
 /// That a path is there, but not for this method.
 pub(crate) fn method_not_allowed() -> Status {
-    let message = "the server does not allow this method on the requested resource";
-    Status::failure(405, Reason::MethodNotAllowed, message)
+    ServerAnswer { code: 405, ..ServerAnswer::default() }.to_status()
 }

@@ -86,6 +86,19 @@ pub(super) async fn make_ready(
     Ok(Ready { admitted, others })
 }
 
+/// Lets something be created at a subresource, or be answered and forgotten.
+pub(crate) async fn admit_create(
+    server: &Inner,
+    write: &Write<'_>,
+    name: &str,
+    object: &mut Value,
+) -> Result<(), Status> {
+    let attributes = write.attributes(Operation::Create, name);
+    let mutated = server.admission.mutate(&attributes, Some(object)).await?;
+    server.admission.validate(mutated, &attributes, Some(object), None).await?;
+    Ok(())
+}
+
 /// Puts in what only the server gives to an object.
 fn fill(server: &Inner, write: &Write<'_>, object: &mut Value) {
     if !write.definition.kind.is_stored() {

@@ -2,7 +2,7 @@
 
 use orlop_machinery::Value;
 use orlop_machinery::status::Status;
-use orlop_storage::{At, Record, Revision};
+use orlop_storage::{At, KeyRange, RangeRequest, Record, Revision};
 
 use super::errors::store_error;
 use crate::definition::Definition;
@@ -37,6 +37,18 @@ pub(crate) async fn read_at(
     let got = server.store.get(key, at).await;
     let got = got.map_err(|error| store_error(definition, "get", &error))?;
     got.record.map(|record| Stored::new(definition, record)).transpose()
+}
+
+/// All objects of a namespace, or of all namespaces without one.
+pub(crate) async fn read_all(
+    server: &Inner,
+    definition: &Definition,
+    namespace: &str,
+) -> Result<Vec<Stored>, Status> {
+    let range = KeyRange::prefix(definition.prefix(namespace));
+    let listed = server.store.range(RangeRequest::new(range)).await;
+    let listed = listed.map_err(|error| store_error(definition, "list", &error))?;
+    listed.records.into_iter().map(|record| Stored::new(definition, record)).collect()
 }
 
 impl Stored {

@@ -52,7 +52,9 @@ pub(crate) async fn update(
     change: &mut dyn Change,
 ) -> Result<Updated, Status> {
     let definition = write.definition;
-    let allows_create = change.allows_create() || definition.kind.allows_create_on_update();
+    // A part of what is not there cannot be written.
+    let allows_create = write.subresource.is_empty()
+        && (change.allows_create() || definition.kind.allows_create_on_update());
     let mut stored = read(server, definition, write.namespace, name).await?;
     for _ in 0..ATTEMPTS_MAX {
         check_uid(write, name, stored.as_ref(), &change.expected_uid())?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use orlop_machinery::status::Status;
-use orlop_machinery::{Str, Value, encode, json};
+use orlop_machinery::{Map, Str, Value, encode, json};
 
 use super::list_pieces::ListPieces;
 use super::{Renderer, Role, Source, metas, protobuf_list};
@@ -15,7 +15,7 @@ use crate::output::{Format, Shape};
 /// What a list says about itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListHead {
-    /// The version of all of it.
+    /// The version of all of it; 0 for what is not kept.
     pub revision: u64,
     /// With what to ask for the next part; empty when there is none.
     pub continue_token: String,
@@ -74,7 +74,7 @@ impl Renderer {
     /// # Errors
     ///
     /// When an object cannot be read.
-    pub(crate) fn list_of(&self, objects: &[Object], head: &ListHead) -> Result<Body, Status> {
+    pub(crate) fn list_of(&self, objects: &[Source<'_>], head: &ListHead) -> Result<Body, Status> {
         if self.output.format == Format::Protobuf {
             return protobuf_list::build_of(self, objects, head);
         }
@@ -82,7 +82,7 @@ impl Renderer {
         let mut out = frame.before;
         for (place, object) in objects.iter().enumerate() {
             out.push(if place == 0 { b'[' } else { b',' });
-            self.write_json(as_kept(object), Role::Item, &mut out)?;
+            self.write_json(*object, Role::Item, &mut out)?;
         }
         out.extend_from_slice(if objects.is_empty() { frame.empty } else { b"]" });
         out.extend_from_slice(frame.after.trim_ascii_end());
@@ -137,7 +137,10 @@ impl Renderer {
 impl ListHead {
     /// As an object.
     pub(super) fn to_value(&self) -> Value {
-        let mut value = Value::from([("resourceVersion", self.revision.to_string())]);
+        let mut value = Value::Map(Map::new());
+        if self.revision > 0 {
+            value.set("resourceVersion", self.revision.to_string());
+        }
         if !self.continue_token.is_empty() {
             value.set("continue", self.continue_token.as_str());
         }

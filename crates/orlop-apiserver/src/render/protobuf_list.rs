@@ -11,9 +11,8 @@ use orlop_machinery::status::Status;
 
 use super::list::{ListHead, Page, as_kept};
 use super::list_pieces::PIECE_BYTES;
-use super::{Renderer, metas};
+use super::{Renderer, Source, metas};
 use crate::body::Body;
-use crate::object::Object;
 
 /// Every list has its metadata as its first field and its items as the second.
 const METADATA: u8 = 0x0a;
@@ -52,13 +51,13 @@ pub(super) async fn build(
 /// Writes a short list.
 pub(super) fn build_of(
     renderer: &Renderer,
-    objects: &[Object],
+    objects: &[Source<'_>],
     head: &ListHead,
 ) -> Result<Body, Status> {
     let mut out = Vec::new();
     write_head(head, &mut out);
     for object in objects {
-        write_field(ITEMS, &renderer.message(as_kept(object))?, &mut out);
+        write_field(ITEMS, &renderer.message(*object)?, &mut out);
     }
     Ok(seal(renderer, VecDeque::from([out.into()])))
 }

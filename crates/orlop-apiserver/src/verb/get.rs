@@ -44,6 +44,8 @@ pub(crate) async fn get(
         let versions = read_history(reads, definition, key.as_bytes()).await?;
         let revision = versions.first().ok_or_else(not_found)?.revision();
         let head = ListHead { revision, ..ListHead::default() };
+        let versions: Vec<Source<'_>> =
+            versions.iter().map(|object| Source::Kept(object, object.revision())).collect();
         return Ok(answer(call.output, renderer.list_of(&versions, &head)?));
     }
     let record = read(reads, definition, key.as_bytes(), options).await?;

@@ -74,14 +74,10 @@ pub(crate) async fn patch_at(
     call: &mut Call,
     rules_of_endpoint: &dyn Rules,
 ) -> Result<Response<Body>, Status> {
-    let patch_type = PatchType::of(call)?;
     let definition = call.definition.clone();
-    let body = decode_body::read_bytes(call, BODY_LENGTH_MAX).await?;
-    let verb = if patch_type == PatchType::Apply { WriteVerb::Apply } else { WriteVerb::Patch };
-    let options = WriteOptions::parse(call.query(), verb)?;
-    let write = call.write(&definition, rules_of_endpoint, options.dry_run);
-    let name = call.manager_name(&options.field_manager);
-    let patch = Patch { patch_type, body, options };
+    let patch = Patch::read(call).await?;
+    let write = call.write(&definition, rules_of_endpoint, patch.options.dry_run);
+    let name = call.manager_name(&patch.options.field_manager);
     let manager = server.manager(&write, &name);
     let (info, warnings) = (&call.info, &*call.warnings);
     let mut change =
@@ -144,8 +140,17 @@ impl Change for PatchChange<'_> {
 }
 
 impl Patch {
+    /// The patch in the body of a request.
+    pub(crate) async fn read(call: &mut Call) -> Result<Patch, Status> {
+        let patch_type = PatchType::of(call)?;
+        let body = decode_body::read_bytes(call, BODY_LENGTH_MAX).await?;
+        let verb = if patch_type == PatchType::Apply { WriteVerb::Apply } else { WriteVerb::Patch };
+        let options = WriteOptions::parse(call.query(), verb)?;
+        Ok(Patch { patch_type, body, options })
+    }
+
     /// The live object, or null, with what is applied on top.
-    fn apply_to(
+    pub(crate) fn apply_to(
         &self,
         live: &Value,
         manager: &Manager<'_>,

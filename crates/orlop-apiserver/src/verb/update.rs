@@ -56,11 +56,11 @@ pub(crate) fn check_name(
     let meta = Meta::of(object);
     let (name, namespace) = (meta.name(), meta.namespace());
     if name.is_empty() {
-        // Upstream takes such an object for one whose name cannot be told.
-        return Err(Status::bad_request(
-            "the name of the object (based on resourceVersion) was undeterminable: name must be \
-             provided",
-        ));
+        let wanted = &info.name;
+        return Err(Status::bad_request(format!(
+            "the name of the object ({wanted} based on URL) was undeterminable: name must be \
+             provided"
+        )));
     }
     if name != info.name {
         let wanted = &info.name;

@@ -4,3 +4,5 @@
 
 mod cluster;
 mod objects;
+mod reviews;
+mod subresources;
