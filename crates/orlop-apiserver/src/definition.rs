@@ -110,15 +110,19 @@ impl Definition {
 
     /// The bytes in which an object of this version is stored. They hold no resource version.
     #[must_use]
-    pub fn to_stored(&self, object: &Value) -> Vec<u8> {
-        let mut stored = object.clone();
-        if let Some(metadata) = stored.get_mut("metadata") {
-            metadata.remove("resourceVersion");
-        }
-        if self.storage.is_converted {
+    pub fn to_stored(&self, object: &mut Value) -> Vec<u8> {
+        let version = object.get_mut("metadata").and_then(|meta| meta.remove("resourceVersion"));
+        let bytes = if self.storage.is_converted {
+            let mut stored = object.clone();
             self.kind.to_storage(&mut stored);
+            encode::to_vec(&self.schema, self.storage.id, &stored)
+        } else {
+            encode::to_vec(&self.schema, self.storage.id, object)
+        };
+        if let (Some(version), Some(metadata)) = (version, object.get_mut("metadata")) {
+            metadata.set("resourceVersion", version);
         }
-        encode::to_vec(&self.schema, self.storage.id, &stored)
+        bytes
     }
 
     /// The object that stored bytes hold, in this version and with defaults.

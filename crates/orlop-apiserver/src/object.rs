@@ -145,6 +145,11 @@ impl Spliced<'_> {
     /// Appends it.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.before);
+        if self.revision == 0 {
+            // It was never stored.
+            out.extend_from_slice(self.after);
+            return;
+        }
         if matches!(self.comma, Comma::Before) {
             out.push(b',');
         }

@@ -165,7 +165,10 @@ impl TestRegistry {
         let own = Write {
             key: definition.key(meta.namespace(), meta.name()).into(),
             expect,
-            action: Action::Put { value: definition.to_stored(object).into(), lease: None },
+            action: Action::Put {
+                value: definition.to_stored(&mut object.clone()).into(),
+                lease: None,
+            },
         };
         let writes = std::iter::once(own).chain(extra).collect();
         // Lets other tasks in between the reads and the write.

@@ -96,7 +96,10 @@ pub(super) fn create(definition: &Definition, object: &Value) -> Write {
     Write {
         key: definition.key(meta.namespace(), meta.name()).into(),
         expect: Expect::Absent,
-        action: Action::Put { value: definition.to_stored(object).into(), lease: None },
+        action: Action::Put {
+            value: definition.to_stored(&mut object.clone()).into(),
+            lease: None,
+        },
     }
 }
 
@@ -125,7 +128,7 @@ pub(super) fn delete_record(
         Action::Delete
     } else {
         mark_as_deleting(&mut object, &to_time(now).to_string());
-        Action::Put { value: definition.to_stored(&object).into(), lease: None }
+        Action::Put { value: definition.to_stored(&mut object).into(), lease: None }
     };
     let key = Bytes::copy_from_slice(record.key());
     Write { key, expect: Expect::Revision(record.modified()), action }

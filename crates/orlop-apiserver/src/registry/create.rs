@@ -7,7 +7,7 @@ use orlop_machinery::Value;
 use orlop_machinery::field::Errors;
 use orlop_machinery::generate_name::{self, generate_name};
 use orlop_machinery::meta::{self, Meta, create as rules};
-use orlop_machinery::status::Status;
+use orlop_machinery::status::{Reason, Status};
 use orlop_machinery::time::Time;
 use orlop_machinery::uid::Uid;
 use orlop_storage::{Expect, Revision, Write as StoreWrite};
@@ -22,17 +22,22 @@ use crate::server::Inner;
 pub(crate) async fn create(
     server: &Inner,
     write: &Write<'_>,
-    object: Value,
+    mut object: Value,
 ) -> Result<Object, Status> {
     let definition = write.definition;
     let generates = rules::needs_name(&object);
+    let may_repeat = generates || hooks::has_hook(server, write);
     let mut taken = 0;
     for _ in 0..ATTEMPTS_MAX {
-        let mut new = object.clone();
+        let mut new = if may_repeat { object.clone() } else { object.take() };
         let Ready { admitted, others } = make_ready(server, write, &mut new).await?;
+        if !Meta::of(&new).resource_version().is_empty() {
+            let message = "resourceVersion should not be set on objects to be created";
+            return Err(Status::failure(500, Reason::Unknown, message));
+        }
         let name = Meta::of(&new).name().to_owned();
         let key = definition.key(write.namespace, &name);
-        let bytes = Bytes::from(definition.to_stored(&new));
+        let bytes = Bytes::from(definition.to_stored(&mut new));
         if write.is_dry_run {
             let found = super::read(server, definition, write.namespace, &name).await?;
             if found.is_some() {

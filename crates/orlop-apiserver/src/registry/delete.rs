@@ -53,27 +53,29 @@ pub(crate) async fn delete(
         }
         match plan {
             Plan::Nothing => return Ok(pretend(write, current, plan)),
-            Plan::Mark(new, then) => match mark(server, write, current, (&new, admitted)).await? {
-                Committed::At(revision) if then == Then::Wait => {
-                    let object = Object::written(
-                        current.record.key(),
-                        &definition.to_stored(&new),
-                        Revision(revision),
-                    );
-                    return Ok(finish(object, &new, false, false));
-                }
-                Committed::At(_) => {
-                    // The object was told that it ends now; the next round takes it away.
-                    clear_version(&mut options);
-                    let last = stored.take();
-                    stored = read(server, definition, write.namespace, name).await?;
-                    if let (None, Some(last)) = (&stored, last) {
-                        return Ok(pretend(write, &last, Plan::Remove));
+            Plan::Mark(mut new, then) => {
+                match mark(server, write, current, (&mut new, admitted)).await? {
+                    Committed::At(revision) if then == Then::Wait => {
+                        let object = Object::written(
+                            current.record.key(),
+                            &definition.to_stored(&mut new),
+                            Revision(revision),
+                        );
+                        return Ok(finish(object, &new, false, false));
                     }
+                    Committed::At(_) => {
+                        // The object was told that it ends now; the next round takes it away.
+                        clear_version(&mut options);
+                        let last = stored.take();
+                        stored = read(server, definition, write.namespace, name).await?;
+                        if let (None, Some(last)) = (&stored, last) {
+                            return Ok(pretend(write, &last, Plan::Remove));
+                        }
+                    }
+                    Committed::Blocked => {}
+                    Committed::Changed(record) => stored = decode(write, record)?,
                 }
-                Committed::Blocked => {}
-                Committed::Changed(record) => stored = decode(write, record)?,
-            },
+            }
             Plan::Remove => match remove(server, write, current, admitted).await? {
                 Committed::At(revision) => {
                     let record = &current.record;
@@ -92,7 +94,7 @@ async fn mark(
     server: &Inner,
     write: &Write<'_>,
     current: &Stored,
-    (new, admitted): (&Value, Admitted),
+    (new, admitted): (&mut Value, Admitted),
 ) -> Result<Committed, Status> {
     let bytes = Bytes::from(write.definition.to_stored(new));
     let expect = Expect::Revision(current.record.modified());
@@ -119,8 +121,8 @@ fn pretend(write: &Write<'_>, current: &Stored, plan: Plan) -> Deletion {
             let is_kept = write.definition.kind.is_kept(&current.object);
             finish(Object::new(record.clone()), &current.object, false, !is_kept)
         }
-        Plan::Mark(new, _) => {
-            let bytes = write.definition.to_stored(&new);
+        Plan::Mark(mut new, _) => {
+            let bytes = write.definition.to_stored(&mut new);
             finish(Object::written(record.key(), &bytes, record.modified()), &new, false, false)
         }
         Plan::Remove => finish(Object::new(record.clone()), &current.object, true, true),

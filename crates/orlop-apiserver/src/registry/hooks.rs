@@ -47,6 +47,11 @@ pub(super) async fn before_delete(
     }
 }
 
+/// Whether something else may be written with an object.
+pub(super) fn has_hook(server: &Inner, write: &Write<'_>) -> bool {
+    find(server, write).is_some()
+}
+
 fn find<'a>(server: &'a Inner, write: &Write<'_>) -> Option<&'a dyn WriteHook> {
     server.hooks.find(&write.definition.group_resource()).map(|hook| &**hook)
 }

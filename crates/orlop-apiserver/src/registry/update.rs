@@ -106,7 +106,7 @@ async fn create_once(
     let mut new = change.make(&Value::Null)?;
     let Ready { admitted, others } = make_ready(server, write, &mut new).await?;
     let key = definition.key(write.namespace, name);
-    let bytes = Bytes::from(definition.to_stored(&new));
+    let bytes = Bytes::from(definition.to_stored(&mut new));
     if write.is_dry_run {
         return Ok(Step::done(&key, &bytes, Revision::ZERO, true));
     }
@@ -134,7 +134,7 @@ async fn update_once(
     prepare(server, write, &mut new, old)?;
     keep_times_if_unchanged(&mut new, old);
     let admitted = server.admission.validate(mutated, &attributes, Some(&new), Some(old)).await?;
-    let bytes = Bytes::from(definition.to_stored(&new));
+    let bytes = Bytes::from(definition.to_stored(&mut new));
     let key = definition.key(write.namespace, name);
     let unchanged = || Step::done(&key, &bytes, record.modified(), false);
     if rules::is_deleted_by(&new, old) && !definition.kind.is_kept(&new) {

@@ -2,11 +2,13 @@
 //!
 //! After `asTable` in `staging/src/k8s.io/apiserver/pkg/endpoints/handlers/response.go`.
 
+use std::borrow::Cow;
+
 use orlop_machinery::kind::Context;
 use orlop_machinery::partial_object_metadata::MetaVersion;
 use orlop_machinery::status::Status;
 use orlop_machinery::table::{IncludeObject, TableColumn};
-use orlop_machinery::{Map, Value, encode};
+use orlop_machinery::{Map, Value, encode, json};
 
 use super::event::INITIAL_EVENTS_END;
 use super::{Renderer, Source, metas};
@@ -69,7 +71,7 @@ impl Renderer {
 
     /// Appends the row of an object.
     pub(super) fn write_row(&self, source: Source<'_>, out: &mut Vec<u8>) -> Result<(), Status> {
-        let value = self.value(source)?;
+        let value = self.row_value(source)?;
         let now_seconds = i64::try_from(self.clock.now().as_secs()).unwrap_or(i64::MAX);
         let context = Context { now_seconds, ..Context::default() };
         let row = self.definition.kind.row(&context, &value);
@@ -94,6 +96,17 @@ impl Renderer {
         }
         out.push(b'}');
         Ok(())
+    }
+
+    /// What cells are made of. What is stored in this version is in normal form already, and
+    /// defaults that came later than the object do not show in columns.
+    fn row_value<'a>(&self, source: Source<'a>) -> Result<Cow<'a, Value>, Status> {
+        match source {
+            Source::Kept(object, _) if !self.definition.storage.is_converted => {
+                json::parse(object.stored()).map(Cow::Owned).map_err(Status::internal_error)
+            }
+            source => self.value(source),
+        }
     }
 
     /// What was asked for, where a table was.
