@@ -203,13 +203,17 @@ impl Cache {
 
     /// Whether watches have been ended for good.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.shared.hub().is_stopped
+        self.shared.is_stopped()
     }
 }
 
 impl Shared {
     fn hub(&self) -> MutexGuard<'_, Hub> {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.hub().is_stopped
     }
 
     fn reached(&self) -> Option<u64> {

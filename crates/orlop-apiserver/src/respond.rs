@@ -104,6 +104,14 @@ pub(crate) fn too_many_requests() -> Response<Body> {
     response
 }
 
+/// What a request gets that comes after the end has begun: another server may have time.
+pub(crate) fn shutting_down() -> Response<Body> {
+    let unavailable = Status::service_unavailable("apiserver is shutting down");
+    let mut response = status(&unavailable, &HeaderMap::new(), "");
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
+
 /// What a request gets that panicked.
 pub(crate) fn panicked() -> Response<Body> {
     let text = "This request caused apiserver to panic. Look in the logs for details.";

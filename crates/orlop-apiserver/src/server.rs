@@ -1,7 +1,7 @@
 //! The server as a value: what every request needs, and how it starts.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{Request, Response};
@@ -10,7 +10,7 @@ use orlop_machinery::Str;
 use orlop_machinery::names::IpFamily;
 use orlop_machinery::status::Status;
 use orlop_storage::{Clock, Store};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 use crate::admission::{Admission, NamespaceLifecycle};
 use crate::allocation::{AllocationOptions, NodePortRange, Repair, ServiceAllocator};
@@ -29,7 +29,7 @@ use crate::openapi::OpenApi;
 use crate::own_objects::OwnObjects;
 use crate::reads::Reads;
 use crate::registry::{Manager, Write};
-use crate::serve::{Handle, Peer};
+use crate::serve::{Handle, Peer, ShuttingDown};
 use crate::server_options::{Options, ServiceNetwork};
 use crate::version::Version;
 use crate::write_hook::WriteHooks;
@@ -39,7 +39,8 @@ use crate::write_hook::WriteHooks;
 pub struct Server {
     inner: Arc<Inner>,
     bootstrap: Arc<Bootstrap>,
-    tasks: Vec<JoinHandle<()>>,
+    /// What goes on besides requests; none any more once the server was stopped.
+    tasks: Mutex<JoinSet<()>>,
 }
 
 /// Why a server cannot start.
@@ -77,6 +78,8 @@ pub(crate) struct Inner {
     pub metrics: Metrics,
     /// What is served besides resources.
     pub non_resource: NonResource,
+    /// Whether the cluster was told that this server goes.
+    leaving: ShuttingDown,
 }
 
 impl Server {
@@ -103,15 +106,17 @@ impl Server {
         let bootstrap = Bootstrap::new(objects.clone(), store, clock, bootstrap).map_err(failed)?;
         let bootstrap = Arc::new(bootstrap);
         bootstrap.prepare().await.map_err(failed)?;
-        let mut tasks = vec![tokio::spawn({
+        let mut tasks = JoinSet::new();
+        tasks.spawn({
             let bootstrap = bootstrap.clone();
             async move { bootstrap.run().await }
-        })];
+        });
         if let Some(allocator) = allocator {
             let repair = Repair::new(allocator, &objects, &hostname);
-            tasks.push(tokio::spawn(async move { repair.run().await }));
+            tasks.spawn(async move { repair.run().await });
         }
-        Ok(Server { inner, bootstrap, tasks })
+        tasks.spawn(end_watches(inner.clone()));
+        Ok(Server { inner, bootstrap, tasks: Mutex::new(tasks) })
     }
 
     /// Answers a request of somebody who is at `peer`.
@@ -119,17 +124,26 @@ impl Server {
         chain::serve(&self.inner, request, peer).await
     }
 
-    /// Tells the cluster that this server goes. Requests are answered still.
+    /// Tells everybody that this server goes: it is not ready from now on, and no endpoint of the
+    /// cluster. Requests are answered still.
     pub async fn leave(&self) {
+        self.inner.leaving.begin();
         self.bootstrap.stop().await;
+    }
+
+    /// Ends whatever goes on besides requests, so that nobody misses a store that is closed next.
+    pub async fn stop(&self) {
+        self.inner.reads.caches.end_watches();
+        let mut tasks = {
+            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *tasks)
+        };
+        tasks.shutdown().await;
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        for task in &self.tasks {
-            task.abort();
-        }
         self.inner.reads.caches.end_watches();
     }
 }
@@ -137,6 +151,10 @@ impl Drop for Server {
 impl Handle for Server {
     async fn handle(&self, request: Request<RequestBody>, peer: Arc<Peer>) -> Response<Body> {
         self.answer(request, &peer).await
+    }
+
+    fn handshake_failed(&self) {
+        self.inner.metrics.tls_handshake_errors.increment();
     }
 }
 
@@ -154,10 +172,11 @@ impl Inner {
             writes_max: options.max_mutating_requests_inflight,
         };
         let address = format!("{}:{}", options.advertise_address, options.secure_port);
+        let leaving = ShuttingDown::new();
         let non_resource = NonResource {
             discovery: Discovery::new(address),
             open_api: OpenApi::default(),
-            health: health(&store, &options),
+            health: health(&store, &leaving),
             version: version.clone(),
         };
         Inner {
@@ -167,6 +186,7 @@ impl Inner {
             flow: Flow::new(flow),
             metrics: Metrics::new(version),
             non_resource,
+            leaving,
             store,
             clock,
             catalog,
@@ -213,7 +233,14 @@ impl Inner {
 /// How long a store may take to say that it is well.
 const STORE_PATIENCE: Duration = Duration::from_secs(2);
 
-fn health(store: &Arc<dyn Store>, options: &Options) -> Health {
+/// Watches last for as long as their clients like, so the end does not wait for them.
+async fn end_watches(server: Arc<Inner>) {
+    server.options.shutting_down.begun().await;
+    server.leaving.begin();
+    server.reads.caches.end_watches();
+}
+
+fn health(store: &Arc<dyn Store>, leaving: &ShuttingDown) -> Health {
     let asks = |store: Arc<dyn Store>| {
         move || {
             let store = store.clone();
@@ -225,13 +252,13 @@ fn health(store: &Arc<dyn Store>, options: &Options) -> Health {
             }
         }
     };
-    let shutting_down = options.shutting_down.clone();
+    let leaving = leaving.clone();
     Health::new(vec![
         Check::ping(),
         Check::new("etcd", asks(store.clone())),
         Check::readiness("etcd-readiness", asks(store.clone())),
         Check::readiness("shutdown", move || {
-            let is_begun = shutting_down.is_begun();
+            let is_begun = leaving.is_begun();
             async move { if is_begun { Err("process is shutting down".to_owned()) } else { Ok(()) } }
         }),
     ])
