@@ -4,7 +4,7 @@ use bytes::Bytes;
 use orlop_machinery::status::Status;
 use orlop_storage::{Action, Expect, LeaseId, Outcome, Record, Txn, Write};
 
-use super::errors::store_error;
+use super::store_error;
 use crate::admission::Admitted;
 use crate::definition::Definition;
 use crate::server::Inner;
