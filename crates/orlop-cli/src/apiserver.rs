@@ -166,7 +166,6 @@ impl Apiserver {
         let flags = &self.serving;
         let serving = flags.certificate(&options)?;
         let certificates = CertificateFiles::read(serving, flags.client_ca_file.clone())?;
-        options.client_ca = certificates.client_ca().map(str::to_owned);
         let Identity { certificate, key } = certificates.serving();
         let tls = Tls::new(certificate, key, certificates.client_ca(), options.clock.clone())?;
         let limits = Limits {
@@ -205,6 +204,7 @@ impl Apiserver {
             max_mutating_requests_inflight: flags.max_mutating_requests_inflight,
             request_timeout: flags.request_timeout,
             min_request_timeout: Duration::from_secs(flags.min_request_timeout.into()),
+            client_ca: flags.client_ca_file.as_deref().map(read).transpose()?,
             request_header: self.request_header.options()?,
             ..Options::new(advertised, flags.secure_port)
         };

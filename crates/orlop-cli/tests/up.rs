@@ -216,8 +216,12 @@ fn under_the_name_kube_apiserver_it_is_the_api_server() {
         let line = refuses(command(&[]), 2);
         assert!(line.contains("--etcd-servers"), "{line}");
         let etcd = "--etcd-servers=http://127.0.0.1:1";
-        let line = refuses(command(&[etcd, "--profiling=false"]), 2);
-        assert_eq!(line, "orlop: unexpected argument '--profiling' found");
+        let line = refuses(command(&[etcd, "--audit-log-path=-"]), 2);
+        assert_eq!(line, "orlop: unexpected argument '--audit-log-path' found");
+        let line = refuses(command(&[etcd, "--authorization-mode=AlwaysAllow"]), 2);
+        assert!(line.starts_with("orlop: invalid value 'AlwaysAllow'"), "{line}");
+        let line = refuses(command(&[etcd, "--service-account-key-file=/no/such/file"]), 1);
+        assert!(line.contains("cannot read /no/such/file"), "{line}");
         let line = refuses(command(&[etcd, "--etcd-prefix=/other"]), 1);
         assert_eq!(line, "orlop: --etcd-prefix /other is not supported: only /registry is");
         let line = refuses(command(&[etcd, "--goaway-chance=0.5"]), 1);
