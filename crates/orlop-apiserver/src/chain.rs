@@ -133,7 +133,7 @@ async fn non_resource(server: &Arc<Inner>, parts: &Parts) -> Result<Response<Bod
         catalog: &server.catalog,
         clock: &*server.clock,
         metrics: &server.metrics,
-        snapshot: &|| server.measure(),
+        snapshot: &|| Box::pin(server.measure()),
     };
     server.non_resource.serve(&sources, parts).await
 }

@@ -35,6 +35,11 @@ impl<'a> Query<'a> {
         self.pairs.iter().filter(move |(known, _)| known == name).map(|(_, value)| &**value)
     }
 
+    /// Whether a name is there, with whatever value.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.first(name).is_some()
+    }
+
     /// A truth as upstream reads one: everything but `0` and `false` is true, nothing too.
     pub(crate) fn truth(&self, name: &str) -> Option<bool> {
         self.first(name).map(|value| value != "0" && !value.eq_ignore_ascii_case("false"))

@@ -18,8 +18,8 @@ pub(crate) use create::{admit_create, create};
 pub(crate) use delete::{Deletion, delete};
 pub(crate) use managed_fields::Manager;
 pub(crate) use owner_references::dedup_owner_references;
-pub(crate) use read::{Stored, read, read_all, read_at};
-pub(crate) use update::{Change, Updated, update};
+pub(crate) use read::{Stored, read, read_all};
+pub(crate) use update::{Change, update};
 
 pub(crate) use crate::store_failure::store_error;
 

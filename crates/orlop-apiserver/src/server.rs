@@ -23,8 +23,10 @@ use crate::discovery::Discovery;
 use crate::event_ttl::EventTtl;
 use crate::flow::{Flow, FlowOptions};
 use crate::health::{Check, Health};
-use crate::metrics::{Metrics, Snapshot};
+use crate::measured_store::MeasuredStore;
+use crate::metrics::{Metrics, Snapshot, StoreTimes};
 use crate::non_resource::NonResource;
+use crate::object_counts::ObjectCounts;
 use crate::openapi::OpenApi;
 use crate::own_objects::OwnObjects;
 use crate::reads::Reads;
@@ -75,7 +77,9 @@ pub(crate) struct Inner {
     /// How many requests are under way.
     pub flow: Flow,
     /// What was counted.
-    pub metrics: Metrics,
+    pub metrics: Arc<Metrics>,
+    /// How many objects there are.
+    pub counts: ObjectCounts,
     /// What is served besides resources.
     pub non_resource: NonResource,
     /// Whether the cluster was told that this server goes.
@@ -90,6 +94,9 @@ impl Server {
     /// When the options do not fit together, or the store cannot be written.
     pub async fn start(store: Arc<dyn Store>, options: Options) -> Result<Server, StartError> {
         let catalog = Arc::new(Catalog::built_in());
+        let times = Arc::new(StoreTimes::new(&catalog));
+        let store: Arc<dyn Store> = Arc::new(MeasuredStore::new(store, times.clone()));
+        let metrics = Metrics::new(Version::of_build()).with_store(times);
         let clock = options.clock.clone();
         let allocation = allocation_options(&options)?;
         let allocator = ServiceAllocator::new(&catalog, store.clone(), clock.clone(), allocation);
@@ -98,7 +105,8 @@ impl Server {
         if let Some(allocator) = &allocator {
             hooks.add(allocator.resource(), allocator.clone());
         }
-        let inner = Arc::new(Inner::new(store.clone(), catalog, options, hooks));
+        let shared = (store.clone(), catalog, Arc::new(metrics));
+        let inner = Arc::new(Inner::new(shared, options, hooks));
         let objects = OwnObjects::of(&inner);
         let bootstrap = bootstrap_options(&inner.options);
         let hostname = bootstrap.hostname.clone();
@@ -160,13 +168,11 @@ impl Handle for Server {
 
 impl Inner {
     fn new(
-        store: Arc<dyn Store>,
-        catalog: Arc<Catalog>,
+        (store, catalog, metrics): (Arc<dyn Store>, Arc<Catalog>, Arc<Metrics>),
         options: Options,
         hooks: WriteHooks,
     ) -> Inner {
         let clock = options.clock.clone();
-        let version = Version::of_build();
         let flow = FlowOptions {
             reads_max: options.max_requests_inflight,
             writes_max: options.max_mutating_requests_inflight,
@@ -177,14 +183,15 @@ impl Inner {
             discovery: Discovery::new(address),
             open_api: OpenApi::default(),
             health: health(&store, &leaving),
-            version: version.clone(),
+            version: Version::of_build(),
         };
         Inner {
-            reads: Reads::new(store.clone(), clock.clone()),
+            reads: Reads::new(store.clone(), clock.clone(), metrics.clone()),
             admission: Admission::new(vec![Box::new(NamespaceLifecycle::new(store.clone()))]),
             leases: EventTtl::new(store.clone(), clock.clone(), options.event_ttl),
             flow: Flow::new(flow),
-            metrics: Metrics::new(version),
+            metrics,
+            counts: ObjectCounts::default(),
             non_resource,
             leaving,
             store,
@@ -225,8 +232,9 @@ impl Inner {
     }
 
     /// What metrics tell of this moment.
-    pub(crate) fn measure(&self) -> Snapshot {
-        Snapshot::default()
+    pub(crate) async fn measure(&self) -> Snapshot {
+        let objects = self.counts.all(&self.catalog, &self.reads).await;
+        Snapshot { objects, ..Snapshot::default() }
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) async fn read(
 }
 
 /// An object at a point in history; none when there was none.
-pub(crate) async fn read_at(
+async fn read_at(
     server: &Inner,
     definition: &Definition,
     key: &[u8],

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
 mod cluster;
+mod metrics;
 mod objects;
 mod reviews;
+mod shutdown;
 mod subresources;
