@@ -58,15 +58,7 @@ impl Write<'_> {
 
     /// What admission knows of the write.
     fn attributes<'b>(&'b self, operation: Operation, name: &'b str) -> Attributes<'b> {
-        Attributes {
-            operation,
-            definition: self.definition,
-            namespace: self.namespace,
-            name,
-            subresource: self.subresource,
-            user: self.user,
-            is_dry_run: self.is_dry_run,
-        }
+        Attributes { operation, definition: self.definition, namespace: self.namespace, name }
     }
 
     /// That there is no such object.
