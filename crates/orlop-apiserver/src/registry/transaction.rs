@@ -26,11 +26,11 @@ pub(super) enum Committed {
 pub(super) async fn commit(
     server: &Inner,
     definition: &Definition,
-    admitted: Admitted,
+    // A proof: nothing is written without it.
+    _: Admitted,
     own: Write,
     others: Vec<Write>,
 ) -> Result<Committed, Status> {
-    drop(admitted);
     let verb = match (&own.action, own.expect) {
         (Action::Delete, _) => "delete",
         (_, Expect::Absent) => "create",
