@@ -82,7 +82,8 @@ impl From<Response<Body>> for Answer {
     }
 }
 
-/// The steps in their order: is it too late, who asks, is there room, may they, what is it, in which form, do it.
+/// The steps in their order: is it too late, who asks, is there room, may they, what is it, in
+/// which form, do it.
 async fn steps(
     server: &Arc<Inner>,
     arrival: &Arrival,

@@ -266,8 +266,11 @@ fn health(store: &Arc<dyn Store>, leaving: &ShuttingDown) -> Health {
         Check::new("etcd", asks(store.clone())),
         Check::readiness("etcd-readiness", asks(store.clone())),
         Check::readiness("shutdown", move || {
-            let is_begun = leaving.is_begun();
-            async move { if is_begun { Err("process is shutting down".to_owned()) } else { Ok(()) } }
+            let finding = match leaving.is_begun() {
+                true => Err("process is shutting down".to_owned()),
+                false => Ok(()),
+            };
+            async move { finding }
         }),
     ])
 }

@@ -54,7 +54,7 @@ impl EndpointReconciler {
     ) -> Option<EndpointReconciler> {
         let address = options.advertise_address;
         if !may_be_endpoint(address) {
-            tracing::info!(%address, "the kubernetes service has no endpoint: its address is local");
+            tracing::info!(%address, "no endpoint of the kubernetes service: its address is local");
             return None;
         }
         Some(EndpointReconciler {

@@ -53,7 +53,8 @@ impl World {
         let stored = format!(
             concat!(
                 r#"{{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"{}","namespace":"{}","#,
-                r#""uid":"u","labels":{{"app":"{}"}}}},"spec":{{"containers":null}},"status":{{}}}}"#
+                r#""uid":"u","labels":{{"app":"{}"}}}},"#,
+                r#""spec":{{"containers":null}},"status":{{}}}}"#
             ),
             name, namespace, app
         );

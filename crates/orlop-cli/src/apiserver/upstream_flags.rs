@@ -2,8 +2,8 @@
 //!
 //! kubeadm, kind and envtest pass them, so their command lines work. A value that would change
 //! something is refused: whoever sets it counts on it. What only opens a door that stays shut here
-//! (roles, tokens) is taken, and the log says that it is shut. `docs/guides/apiserver-flags.md` lists
-//! all of them.
+//! (roles, tokens) is taken, and the log says that it is shut. `docs/guides/apiserver-flags.md`
+//! lists all of them.
 
 use std::path::{Path, PathBuf};
 
