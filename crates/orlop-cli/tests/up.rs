@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -25,7 +25,7 @@ impl Up {
             .arg(folder)
             .args(more)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut lines = Vec::new();
@@ -53,6 +53,9 @@ impl Up {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
         assert_eq!(self.child.wait().unwrap().code(), Some(0), "a stop on request is a success");
+        let log = io::read_to_string(self.child.stderr.take().unwrap()).unwrap();
+        let is_complaint = |line: &&str| line.contains("\"WARN\"") || line.contains("\"ERROR\"");
+        assert_eq!(log.lines().find(is_complaint), None, "nothing has gone wrong");
     }
 }
 
