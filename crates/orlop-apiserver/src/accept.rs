@@ -1,9 +1,12 @@
 //! What an `Accept` header says: clauses, the most wanted first.
 //!
-//! After `vendor/github.com/munnerz/goautoneg/autoneg.go`. What a clause means is for its reader.
+//! After `vendor/github.com/munnerz/goautoneg/autoneg.go`. Clauses are sorted as Go sorts a short
+//! list, odd ones too. What a clause means is for its reader.
+
+use std::cmp::Ordering;
 
 /// The most clauses of one header that are read.
-const CLAUSES_MAX: usize = 64;
+const CLAUSES_MAX: usize = 32;
 
 /// One clause: `application/json;as=Table;q=0.5`.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,11 +41,21 @@ impl Clause<'_> {
 pub(crate) fn clauses(header: &str) -> Vec<Clause<'_>> {
     let mut clauses: Vec<Clause<'_>> =
         header.split(',').take(CLAUSES_MAX).filter_map(clause).collect();
-    clauses.sort_by(|a, b| {
-        let wildcards = |clause: &Clause<'_>| (clause.ty == "*", clause.subtype == "*");
-        b.quality.total_cmp(&a.quality).then_with(|| wildcards(a).cmp(&wildcards(b)))
-    });
+    // Go's order is none, so how it is sorted matters.
+    for end in 1..clauses.len() {
+        let mut at = end;
+        while at > 0 && is_better(&clauses[at], &clauses[at - 1]) {
+            clauses.swap(at, at - 1);
+            at -= 1;
+        }
+    }
     clauses
+}
+
+fn is_better(a: &Clause<'_>, b: &Clause<'_>) -> bool {
+    a.quality.partial_cmp(&b.quality) == Some(Ordering::Greater)
+        || a.ty != "*" && b.ty == "*"
+        || a.subtype != "*" && b.subtype == "*"
 }
 
 fn clause(text: &str) -> Option<Clause<'_>> {
@@ -63,9 +76,7 @@ fn clause(text: &str) -> Option<Clause<'_>> {
         }
         match name.trim_matches(' ') {
             // What is no number is the least wanted.
-            "q" => {
-                clause.quality = value.parse().ok().filter(|q: &f32| q.is_finite()).unwrap_or(0.0);
-            }
+            "q" => clause.quality = value.parse().unwrap_or_default(),
             name => clause.parameters.push((name, value.trim_matches(' '))),
         }
     }

@@ -12,7 +12,6 @@ use orlop_machinery::Value;
 use orlop_machinery::status::Status;
 
 use crate::definition::Definition;
-use crate::user::User;
 
 pub(crate) use namespace_lifecycle::NamespaceLifecycle;
 
@@ -33,8 +32,6 @@ pub(crate) enum Operation {
     Update,
     /// It goes.
     Delete,
-    /// Somebody connects to it.
-    Connect,
 }
 
 /// What steps know of a request.
@@ -48,12 +45,6 @@ pub(crate) struct Attributes<'a> {
     pub namespace: &'a str,
     /// To which one; empty if the server makes the name, or for all.
     pub name: &'a str,
-    /// At which subresource; mostly empty.
-    pub subresource: &'a str,
-    /// By whom.
-    pub user: &'a User,
-    /// Whether nothing is to be kept.
-    pub is_dry_run: bool,
 }
 
 /// One step. What it does not care about it lets pass.

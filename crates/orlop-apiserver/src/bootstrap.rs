@@ -65,7 +65,8 @@ pub(crate) struct Bootstrap {
     clock: Arc<dyn Clock>,
     options: BootstrapOptions,
     service_cidr: DefaultServiceCidr,
-    endpoints: EndpointReconciler,
+    /// None if others cannot reach this server.
+    endpoints: Option<EndpointReconciler>,
     lease: IdentityLease,
 }
 
@@ -131,13 +132,18 @@ impl Bootstrap {
 
     /// Tells the cluster that this server goes: it is no endpoint any more and has no lease.
     pub(crate) async fn stop(&self) {
-        log("endpoints of the kubernetes service", self.endpoints.leave(&*self.objects).await);
+        if let Some(endpoints) = &self.endpoints {
+            log("endpoints of the kubernetes service", endpoints.leave(&*self.objects).await);
+        }
         log("lease of this server", self.lease.stop(&*self.objects).await);
     }
 
     async fn sync_kubernetes_service(&self) -> Result<(), Status> {
         kubernetes_service::ensure(&*self.objects, &self.options).await?;
-        self.endpoints.reconcile(&*self.objects).await
+        match &self.endpoints {
+            Some(endpoints) => endpoints.reconcile(&*self.objects).await,
+            None => Ok(()),
+        }
     }
 
     async fn renew_lease(&self) -> Result<(), Status> {

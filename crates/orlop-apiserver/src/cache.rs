@@ -107,6 +107,14 @@ impl Caches {
         cache
     }
 
+    /// How many objects are in the cache of a prefix; none if there is none, or it is still empty.
+    pub(crate) fn count(&self, prefix: &str) -> Option<usize> {
+        let caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = &caches.get(prefix)?.shared;
+        shared.reached()?;
+        Some(shared.snapshot.load().objects.len())
+    }
+
     /// Ends every watch, and those that come later: the server stops.
     pub(crate) fn end_watches(&self) {
         self.is_stopped.store(true, Ordering::Release);
@@ -203,13 +211,17 @@ impl Cache {
 
     /// Whether watches have been ended for good.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.shared.hub().is_stopped
+        self.shared.is_stopped()
     }
 }
 
 impl Shared {
     fn hub(&self) -> MutexGuard<'_, Hub> {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.hub().is_stopped
     }
 
     fn reached(&self) -> Option<u64> {

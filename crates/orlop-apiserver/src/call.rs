@@ -24,6 +24,7 @@ pub(crate) struct Call {
     /// Who asks.
     pub user: User,
     /// That they may.
+    #[expect(dead_code, reason = "a proof: there is no call without it")]
     pub authorized: Authorized,
     /// What they ask for.
     pub definition: Arc<Definition>,

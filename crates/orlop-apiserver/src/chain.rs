@@ -59,6 +59,15 @@ impl Arrival {
     fn query(&self) -> &str {
         self.parts.uri.query().unwrap_or_default()
     }
+
+    /// Whether the request is answered although the end has begun: watches end by themselves, and
+    /// somebody may want to know how the end goes. After
+    /// `staging/src/k8s.io/apiserver/pkg/server/filters/{waitgroup,with_retry_after}.go`.
+    fn may_come_late(&self, info: &RequestInfo) -> bool {
+        let observed = ["/readyz", "/livez", "/healthz", "/metrics"];
+        let is_observer = observed.iter().any(|path| info.path.starts_with(path));
+        self.is_long_running || is_observer
+    }
 }
 
 /// An answer, and the place among the requests under way that it takes until it is sent.
@@ -73,7 +82,8 @@ impl From<Response<Body>> for Answer {
     }
 }
 
-/// The steps in their order: who asks, is there room, may they, what is it, in which form, do it.
+/// The steps in their order: is it too late, who asks, is there room, may they, what is it, in
+/// which form, do it.
 async fn steps(
     server: &Arc<Inner>,
     arrival: &Arrival,
@@ -81,6 +91,9 @@ async fn steps(
     peer: &Peer,
 ) -> Result<Answer, Status> {
     let parts = &arrival.parts;
+    if server.options.shutting_down.is_begun() && !arrival.may_come_late(&info) {
+        return Ok(respond::shutting_down().into());
+    }
     let time = deadline::deadline(&info, arrival.query(), server.options.request_timeout)?;
     let now = server.clock.now();
     let known = authn::user_of(peer, now)?;
@@ -121,7 +134,7 @@ async fn non_resource(server: &Arc<Inner>, parts: &Parts) -> Result<Response<Bod
         catalog: &server.catalog,
         clock: &*server.clock,
         metrics: &server.metrics,
-        snapshot: &|| server.measure(),
+        snapshot: &|| Box::pin(server.measure()),
     };
     server.non_resource.serve(&sources, parts).await
 }

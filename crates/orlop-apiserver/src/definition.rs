@@ -15,7 +15,7 @@ use orlop_machinery::{Str, Value, decode, encode, json};
 use crate::shared::Shared;
 
 /// Everything under this in the store belongs to objects.
-pub const REGISTRY: &str = "/registry/";
+pub(crate) const REGISTRY: &str = "/registry/";
 
 /// A resource in one version of its group.
 pub struct Definition {

@@ -73,7 +73,8 @@ impl Flow {
     }
 
     /// How many reads and writes are being served.
-    pub(crate) fn taken(&self) -> (usize, usize) {
+    #[cfg(test)]
+    fn taken(&self) -> (usize, usize) {
         (self.reads.taken.load(Ordering::Relaxed), self.writes.taken.load(Ordering::Relaxed))
     }
 }

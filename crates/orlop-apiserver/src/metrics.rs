@@ -12,9 +12,11 @@
 //! Not here: `apiserver_request_slo_duration_seconds` (deprecated upstream) and whatever upstream
 //! measures of Go's runtime.
 
+mod label_hasher;
 mod labels;
 mod process;
 mod series;
+mod store;
 mod text;
 
 use std::collections::HashMap;
@@ -29,6 +31,9 @@ use crate::definition::Definition;
 use crate::request::RequestInfo;
 use crate::version::Version;
 
+pub(crate) use store::{Operation, StoreTimes};
+
+use label_hasher::LabelHashes;
 use labels::Labels;
 use series::{Histogram, Series, WATCH_EVENT_SIZES};
 
@@ -53,15 +58,19 @@ pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// ```
 pub struct Metrics {
     version: Version,
-    requests: RwLock<HashMap<Labels, Arc<Series>>>,
-    watches: RwLock<HashMap<Resource, Arc<WatchEvents>>>,
+    requests: SharedMap<Labels, Series>,
+    watches: SharedMap<Resource, WatchEvents>,
     deprecated: RwLock<HashMap<(Resource, Str), &'static str>>,
     executing: [HighWater; 2],
+    store: Arc<StoreTimes>,
     /// Connections that came to nothing because of TLS.
     pub tls_handshake_errors: Counter,
     /// Requests that ended in a panic.
     pub panics: Counter,
 }
+
+/// Numbers by labels.
+type SharedMap<K, V> = RwLock<HashMap<K, Arc<V>, LabelHashes>>;
 
 /// Group, version and plural.
 type Resource = (Str, Str, Str);
@@ -125,9 +134,15 @@ impl Metrics {
             watches: RwLock::default(),
             deprecated: RwLock::default(),
             executing: Default::default(),
+            store: Arc::default(),
             tls_handshake_errors: Counter::default(),
             panics: Counter::default(),
         }
+    }
+
+    /// Tells how long a store takes too.
+    pub(crate) fn with_store(self, store: Arc<StoreTimes>) -> Metrics {
+        Metrics { store, ..self }
     }
 
     /// Notes that a request has come. `definition` is what it is about, if that is served.
@@ -187,7 +202,7 @@ impl Metrics {
 
 /// What stands at a place of a map, made if nothing does.
 fn find<K: Eq + std::hash::Hash, V>(
-    map: &RwLock<HashMap<K, Arc<V>>>,
+    map: &SharedMap<K, V>,
     place: K,
     make: impl FnOnce() -> V,
 ) -> Arc<V> {
@@ -251,8 +266,8 @@ impl Drop for InFlight {
 
 impl WatchEvents {
     /// Notes that an event of this size was sent.
-    pub fn send(&self, bytes: u64) {
-        self.sizes.observe(bytes);
+    pub fn send(&self, bytes: usize) {
+        self.sizes.observe(bytes as u64);
     }
 }
 

@@ -1,10 +1,7 @@
 //! Which form an answer takes, and which form a body has.
 //!
 //! After `staging/src/k8s.io/apiserver/pkg/endpoints/handlers/negotiation/negotiate.go`,
-//! `AllowsMediaTypeTransform` in `.../handlers/rest.go` and `vendor/github.com/munnerz/goautoneg`.
-//! Clauses of an `Accept` header are sorted as Go sorts a short list, odd ones too.
-
-use std::cmp::Ordering;
+//! `AllowsMediaTypeTransform` in `.../handlers/rest.go`.
 
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
@@ -13,13 +10,14 @@ use orlop_machinery::partial_object_metadata::MetaVersion;
 use orlop_machinery::status::{Reason, Status};
 use orlop_machinery::table::IncludeObject;
 
+use crate::accept::{self, Clause};
 use crate::definition::Definition;
 use crate::output::{Format, Output, Shape};
 use crate::query::Query;
 use crate::request::RequestInfo;
 
-/// The most clauses of an `Accept` header that are looked at.
-const CLAUSES_MAX: usize = 32;
+/// The most parameters of a `Content-Type` that are looked at.
+const PARAMETERS_MAX: usize = 32;
 
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
@@ -125,14 +123,6 @@ struct Conversion<'a> {
     kind: &'a str,
 }
 
-/// One of the things that a client accepts.
-struct Clause<'a> {
-    ty: &'a str,
-    subtype: &'a str,
-    quality: f64,
-    parameters: Vec<(&'a str, &'a str)>,
-}
-
 impl Conversion<'_> {
     fn meta_version(&self) -> Option<MetaVersion> {
         match (self.group, self.version) {
@@ -194,91 +184,33 @@ fn find(
     if header.is_empty() {
         return Some(Found { media_type: JSON, conversion: None, is_pretty: false });
     }
-    parse_accept(header).iter().find_map(|clause| {
-        let types = MEDIA_TYPES.iter().filter(|media_type| clause.covers(media_type));
-        types.copied().find_map(|media_type| clause.accept(media_type, &allows))
+    accept::clauses(header).iter().find_map(|clause| {
+        let types = MEDIA_TYPES.iter().filter(|media_type| clause.matches(media_type));
+        types.copied().find_map(|media_type| accept(clause, media_type, &allows))
     })
 }
 
-impl<'a> Clause<'a> {
-    fn covers(&self, media_type: &str) -> bool {
-        match (self.ty, self.subtype) {
-            ("*", "*") => true,
-            ("application", "*") => true,
-            ("application", subtype) => media_type.strip_prefix("application/") == Some(subtype),
-            _ => false,
+/// What is given for a clause if it is given in this media type.
+fn accept<'a>(
+    clause: &Clause<'a>,
+    media_type: &'static str,
+    allows: &impl Fn(&str, Option<&Conversion<'_>>) -> bool,
+) -> Option<Found<'a>> {
+    let mut conversion: Option<Conversion<'a>> = None;
+    let mut is_pretty = false;
+    for (name, value) in &clause.parameters {
+        match *name {
+            "as" => conversion.get_or_insert_default().kind = value,
+            "g" => conversion.get_or_insert_default().group = value,
+            "v" => conversion.get_or_insert_default().version = value,
+            "pretty" => is_pretty = *value == "1",
+            "stream" if media_type == YAML || *value != "watch" => return None,
+            "sv" if *value != "v1" => return None,
+            _ => {}
         }
     }
-
-    fn accept(
-        &self,
-        media_type: &'static str,
-        allows: &impl Fn(&str, Option<&Conversion<'_>>) -> bool,
-    ) -> Option<Found<'a>> {
-        let mut conversion: Option<Conversion<'a>> = None;
-        let mut is_pretty = false;
-        for (name, value) in &self.parameters {
-            match *name {
-                "as" => conversion.get_or_insert_default().kind = value,
-                "g" => conversion.get_or_insert_default().group = value,
-                "v" => conversion.get_or_insert_default().version = value,
-                "pretty" => is_pretty = *value == "1",
-                "stream" if media_type == YAML || *value != "watch" => return None,
-                "sv" if *value != "v1" => return None,
-                _ => {}
-            }
-        }
-        allows(media_type, conversion.as_ref()).then_some(Found {
-            media_type,
-            conversion,
-            is_pretty,
-        })
-    }
-}
-
-/// The clauses of an `Accept` header, best first.
-fn parse_accept(header: &str) -> Vec<Clause<'_>> {
-    let clauses = header.split(',').take(CLAUSES_MAX).filter_map(parse_clause);
-    let mut clauses: Vec<Clause<'_>> = clauses.collect();
-    // Go's order is none, so how it is sorted matters.
-    for end in 1..clauses.len() {
-        let mut at = end;
-        while at > 0 && is_better(&clauses[at], &clauses[at - 1]) {
-            clauses.swap(at, at - 1);
-            at -= 1;
-        }
-    }
-    clauses
-}
-
-fn parse_clause(part: &str) -> Option<Clause<'_>> {
-    let mut parameters = part.trim_matches(' ').split(';');
-    let (ty, subtype) = match parameters.next()?.split_once('/') {
-        Some((_, subtype)) if subtype.is_empty() || subtype.contains('/') => return None,
-        Some((ty, subtype)) => (ty.trim_matches(' '), subtype.trim_matches(' ')),
-        None if part.trim_matches(' ').starts_with('*') => ("*", "*"),
-        None => return None,
-    };
-    let mut clause = Clause { ty, subtype, quality: 1.0, parameters: Vec::new() };
-    for parameter in parameters {
-        let Some((name, value)) = parameter.split_once('=') else {
-            continue;
-        };
-        if value.is_empty() || value.contains('=') {
-            continue;
-        }
-        match name.trim_matches(' ') {
-            "q" => clause.quality = value.parse().unwrap_or_default(),
-            name => clause.parameters.push((name, value.trim_matches(' '))),
-        }
-    }
-    Some(clause)
-}
-
-fn is_better(a: &Clause<'_>, b: &Clause<'_>) -> bool {
-    a.quality.partial_cmp(&b.quality) == Some(Ordering::Greater)
-        || a.ty != "*" && b.ty == "*"
-        || a.subtype != "*" && b.subtype == "*"
+    let is_allowed = allows(media_type, conversion.as_ref());
+    is_allowed.then_some(Found { media_type, conversion, is_pretty })
 }
 
 /// People get JSON that they can read.
@@ -289,7 +221,8 @@ fn format(found: &Found<'_>, headers: &HeaderMap, query: &Query<'_>) -> Format {
     }
 }
 
-fn is_for_people(headers: &HeaderMap, query: &Query<'_>) -> bool {
+/// Whether a person reads: the query says so, or the program is one that people use.
+pub(crate) fn is_for_people(headers: &HeaderMap, query: &Query<'_>) -> bool {
     let wish = query.text("pretty");
     if !wish.is_empty() {
         return matches!(wish, "1" | "t" | "T" | "true" | "TRUE" | "True");
@@ -319,7 +252,7 @@ fn parse_media_type(header: &str) -> Option<String> {
             return None;
         }
         names.push(name);
-        if names.len() > CLAUSES_MAX {
+        if names.len() > PARAMETERS_MAX {
             return None;
         }
     }

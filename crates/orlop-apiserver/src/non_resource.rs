@@ -5,6 +5,7 @@
 //!
 //! Not here: the documents of service account tokens, and what upstream offers for profiling.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use http::request::Parts;
@@ -42,8 +43,11 @@ pub struct Sources<'a> {
     /// What was counted.
     pub metrics: &'a Metrics,
     /// What is only known when somebody asks for metrics.
-    pub snapshot: &'a (dyn Fn() -> Snapshot + Sync),
+    pub snapshot: &'a (dyn Fn() -> Measuring<'a> + Sync),
 }
+
+/// Something that is being measured.
+pub type Measuring<'a> = Pin<Box<dyn Future<Output = Snapshot> + Send + 'a>>;
 
 impl NonResource {
     /// Answers a request that is about no resource.
@@ -61,7 +65,7 @@ impl NonResource {
                 return Ok(json_text(self.version.to_json()));
             }
             "/metrics" => {
-                let text = sources.metrics.encode(&(sources.snapshot)());
+                let text = sources.metrics.encode(&(sources.snapshot)().await);
                 return Ok(typed(metrics::CONTENT_TYPE, text));
             }
             _ => {}

@@ -47,8 +47,13 @@ pub struct OpenApi {
 struct Built {
     catalog: Arc<Catalog>,
     version_3: OnceCell<Version3>,
-    version_2: OnceCell<Document>,
-    version_2_protobuf: OnceCell<Document>,
+    version_2: OnceCell<Version2>,
+}
+
+/// The document of version 2 in both forms: whoever makes one has most of the other.
+struct Version2 {
+    json: Document,
+    protobuf: Document,
 }
 
 /// The documents of version 3 and what tells of them.
@@ -102,7 +107,6 @@ impl OpenApi {
             catalog: catalog.clone(),
             version_3: OnceCell::new(),
             version_2: OnceCell::new(),
-            version_2_protobuf: OnceCell::new(),
         });
         self.built.store(Some(built.clone()));
         built
@@ -115,22 +119,18 @@ impl Built {
         self.version_3.get_or_try_init(|| blocking(move || build::version_3(&catalog))).await
     }
 
-    /// The version 2 document in JSON, and in protobuf; they are made together.
-    async fn version_2(&self, is_protobuf: bool) -> Result<&Document, Response<Body>> {
-        let cell = if is_protobuf { &self.version_2_protobuf } else { &self.version_2 };
+    async fn version_2(&self) -> Result<&Version2, Response<Body>> {
         let catalog = self.catalog.clone();
-        cell.get_or_try_init(|| blocking(move || build::version_2(&catalog, is_protobuf))).await
+        self.version_2.get_or_try_init(|| blocking(move || build::version_2(&catalog))).await
     }
 
     async fn serve_version_2(&self, parts: &Parts) -> Response<Body> {
         let Some(media_type) = choose(parts, &[JSON, OLD_PROTOBUF_V2, PROTOBUF_V2]) else {
             return not_acceptable();
         };
-        let is_protobuf = media_type != JSON;
-        match self.version_2(is_protobuf).await {
-            Ok(document) => {
-                document.serve(parts, if is_protobuf { PROTOBUF_V2 } else { JSON }).await
-            }
+        match self.version_2().await {
+            Ok(version_2) if media_type == JSON => version_2.json.serve(parts, JSON).await,
+            Ok(version_2) => version_2.protobuf.serve(parts, PROTOBUF_V2).await,
             Err(failed) => failed,
         }
     }

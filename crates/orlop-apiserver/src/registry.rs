@@ -7,7 +7,6 @@
 
 mod create;
 mod delete;
-mod errors;
 mod hooks;
 mod managed_fields;
 mod owner_references;
@@ -17,11 +16,12 @@ mod update;
 
 pub(crate) use create::{admit_create, create};
 pub(crate) use delete::{Deletion, delete};
-pub(crate) use errors::store_error;
 pub(crate) use managed_fields::Manager;
 pub(crate) use owner_references::dedup_owner_references;
-pub(crate) use read::{Stored, read, read_all, read_at};
-pub(crate) use update::{Change, Updated, update};
+pub(crate) use read::{Stored, read, read_all};
+pub(crate) use update::{Change, update};
+
+pub(crate) use crate::store_failure::store_error;
 
 use orlop_machinery::kind::{Context, Rules, User as KindUser};
 use orlop_machinery::status::Status;
@@ -58,15 +58,7 @@ impl Write<'_> {
 
     /// What admission knows of the write.
     fn attributes<'b>(&'b self, operation: Operation, name: &'b str) -> Attributes<'b> {
-        Attributes {
-            operation,
-            definition: self.definition,
-            namespace: self.namespace,
-            name,
-            subresource: self.subresource,
-            user: self.user,
-            is_dry_run: self.is_dry_run,
-        }
+        Attributes { operation, definition: self.definition, namespace: self.namespace, name }
     }
 
     /// That there is no such object.

@@ -20,6 +20,7 @@ use orlop_machinery::{Value, encode, json, protobuf, yaml};
 use crate::body::Body;
 use crate::negotiate::negotiate_plain;
 use crate::output::Format;
+use crate::plain_text;
 
 pub(crate) use gzip::compress;
 pub(crate) use indent::indent;
@@ -88,26 +89,26 @@ fn write_yaml(json: &[u8]) -> Vec<u8> {
     yaml::to_string(&value).into_bytes()
 }
 
-/// An answer with text, as Go's `http.Error` writes it.
-pub(crate) fn plain(code: StatusCode, text: &str) -> Response<Body> {
-    let mut response =
-        with_content_type(code, "text/plain; charset=utf-8", format!("{text}\n").into_bytes());
-    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+/// What a request gets that is one too many.
+pub(crate) fn too_many_requests() -> Response<Body> {
+    let text = "Too many requests, please try again later.\n";
+    let mut response = plain_text::answer(StatusCode::TOO_MANY_REQUESTS, text);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     response
 }
 
-/// What a request gets that is one too many.
-pub(crate) fn too_many_requests() -> Response<Body> {
-    let text = "Too many requests, please try again later.";
-    let mut response = plain(StatusCode::TOO_MANY_REQUESTS, text);
+/// What a request gets that comes after the end has begun: another server may have time.
+pub(crate) fn shutting_down() -> Response<Body> {
+    let unavailable = Status::service_unavailable("apiserver is shutting down");
+    let mut response = status(&unavailable, &HeaderMap::new(), "");
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     response
 }
 
 /// What a request gets that panicked.
 pub(crate) fn panicked() -> Response<Body> {
-    let text = "This request caused apiserver to panic. Look in the logs for details.";
-    plain(StatusCode::INTERNAL_SERVER_ERROR, text)
+    let text = "This request caused apiserver to panic. Look in the logs for details.\n";
+    plain_text::answer(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 /// The id of a request: the client's own, or a new one.

@@ -52,6 +52,9 @@ pub trait Handle: Send + Sync + 'static {
         request: http::Request<RequestBody>,
         peer: Arc<Peer>,
     ) -> impl Future<Output = http::Response<Body>> + Send;
+
+    /// Notes that a connection came to nothing because of TLS.
+    fn handshake_failed(&self) {}
 }
 
 /// A port that is listened on, and how.

@@ -1,7 +1,7 @@
 //! The server as a value: what every request needs, and how it starts.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{Request, Response};
@@ -10,7 +10,7 @@ use orlop_machinery::Str;
 use orlop_machinery::names::IpFamily;
 use orlop_machinery::status::Status;
 use orlop_storage::{Clock, Store};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 use crate::admission::{Admission, NamespaceLifecycle};
 use crate::allocation::{AllocationOptions, NodePortRange, Repair, ServiceAllocator};
@@ -23,13 +23,15 @@ use crate::discovery::Discovery;
 use crate::event_ttl::EventTtl;
 use crate::flow::{Flow, FlowOptions};
 use crate::health::{Check, Health};
-use crate::metrics::{Metrics, Snapshot};
+use crate::measured_store::MeasuredStore;
+use crate::metrics::{Metrics, Snapshot, StoreTimes};
 use crate::non_resource::NonResource;
+use crate::object_counts::ObjectCounts;
 use crate::openapi::OpenApi;
 use crate::own_objects::OwnObjects;
 use crate::reads::Reads;
 use crate::registry::{Manager, Write};
-use crate::serve::{Handle, Peer};
+use crate::serve::{Handle, Peer, ShuttingDown};
 use crate::server_options::{Options, ServiceNetwork};
 use crate::version::Version;
 use crate::write_hook::WriteHooks;
@@ -39,7 +41,8 @@ use crate::write_hook::WriteHooks;
 pub struct Server {
     inner: Arc<Inner>,
     bootstrap: Arc<Bootstrap>,
-    tasks: Vec<JoinHandle<()>>,
+    /// What goes on besides requests; none any more once the server was stopped.
+    tasks: Mutex<JoinSet<()>>,
 }
 
 /// Why a server cannot start.
@@ -74,9 +77,13 @@ pub(crate) struct Inner {
     /// How many requests are under way.
     pub flow: Flow,
     /// What was counted.
-    pub metrics: Metrics,
+    pub metrics: Arc<Metrics>,
+    /// How many objects there are.
+    pub counts: ObjectCounts,
     /// What is served besides resources.
     pub non_resource: NonResource,
+    /// Whether the cluster was told that this server goes.
+    leaving: ShuttingDown,
 }
 
 impl Server {
@@ -87,6 +94,9 @@ impl Server {
     /// When the options do not fit together, or the store cannot be written.
     pub async fn start(store: Arc<dyn Store>, options: Options) -> Result<Server, StartError> {
         let catalog = Arc::new(Catalog::built_in());
+        let times = Arc::new(StoreTimes::new(&catalog));
+        let store: Arc<dyn Store> = Arc::new(MeasuredStore::new(store, times.clone()));
+        let metrics = Metrics::new(Version::of_build()).with_store(times);
         let clock = options.clock.clone();
         let allocation = allocation_options(&options)?;
         let allocator = ServiceAllocator::new(&catalog, store.clone(), clock.clone(), allocation);
@@ -95,7 +105,8 @@ impl Server {
         if let Some(allocator) = &allocator {
             hooks.add(allocator.resource(), allocator.clone());
         }
-        let inner = Arc::new(Inner::new(store.clone(), catalog, options, hooks));
+        let shared = (store.clone(), catalog, Arc::new(metrics));
+        let inner = Arc::new(Inner::new(shared, options, hooks));
         let objects = OwnObjects::of(&inner);
         let bootstrap = bootstrap_options(&inner.options);
         let hostname = bootstrap.hostname.clone();
@@ -103,15 +114,17 @@ impl Server {
         let bootstrap = Bootstrap::new(objects.clone(), store, clock, bootstrap).map_err(failed)?;
         let bootstrap = Arc::new(bootstrap);
         bootstrap.prepare().await.map_err(failed)?;
-        let mut tasks = vec![tokio::spawn({
+        let mut tasks = JoinSet::new();
+        tasks.spawn({
             let bootstrap = bootstrap.clone();
             async move { bootstrap.run().await }
-        })];
+        });
         if let Some(allocator) = allocator {
             let repair = Repair::new(allocator, &objects, &hostname);
-            tasks.push(tokio::spawn(async move { repair.run().await }));
+            tasks.spawn(async move { repair.run().await });
         }
-        Ok(Server { inner, bootstrap, tasks })
+        tasks.spawn(end_watches(inner.clone()));
+        Ok(Server { inner, bootstrap, tasks: Mutex::new(tasks) })
     }
 
     /// Answers a request of somebody who is at `peer`.
@@ -119,17 +132,26 @@ impl Server {
         chain::serve(&self.inner, request, peer).await
     }
 
-    /// Tells the cluster that this server goes. Requests are answered still.
+    /// Tells everybody that this server goes: it is not ready from now on, and no endpoint of the
+    /// cluster. Requests are answered still.
     pub async fn leave(&self) {
+        self.inner.leaving.begin();
         self.bootstrap.stop().await;
+    }
+
+    /// Ends whatever goes on besides requests, so that nobody misses a store that is closed next.
+    pub async fn stop(&self) {
+        self.inner.reads.caches.end_watches();
+        let mut tasks = {
+            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *tasks)
+        };
+        tasks.shutdown().await;
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        for task in &self.tasks {
-            task.abort();
-        }
         self.inner.reads.caches.end_watches();
     }
 }
@@ -138,35 +160,40 @@ impl Handle for Server {
     async fn handle(&self, request: Request<RequestBody>, peer: Arc<Peer>) -> Response<Body> {
         self.answer(request, &peer).await
     }
+
+    fn handshake_failed(&self) {
+        self.inner.metrics.tls_handshake_errors.increment();
+    }
 }
 
 impl Inner {
     fn new(
-        store: Arc<dyn Store>,
-        catalog: Arc<Catalog>,
+        (store, catalog, metrics): (Arc<dyn Store>, Arc<Catalog>, Arc<Metrics>),
         options: Options,
         hooks: WriteHooks,
     ) -> Inner {
         let clock = options.clock.clone();
-        let version = Version::of_build();
         let flow = FlowOptions {
             reads_max: options.max_requests_inflight,
             writes_max: options.max_mutating_requests_inflight,
         };
         let address = format!("{}:{}", options.advertise_address, options.secure_port);
+        let leaving = ShuttingDown::new();
         let non_resource = NonResource {
             discovery: Discovery::new(address),
             open_api: OpenApi::default(),
-            health: health(&store, &options),
-            version: version.clone(),
+            health: health(&store, &leaving),
+            version: Version::of_build(),
         };
         Inner {
-            reads: Reads::new(store.clone(), clock.clone()),
+            reads: Reads::new(store.clone(), clock.clone(), metrics.clone()),
             admission: Admission::new(vec![Box::new(NamespaceLifecycle::new(store.clone()))]),
             leases: EventTtl::new(store.clone(), clock.clone(), options.event_ttl),
             flow: Flow::new(flow),
-            metrics: Metrics::new(version),
+            metrics,
+            counts: ObjectCounts::default(),
             non_resource,
+            leaving,
             store,
             clock,
             catalog,
@@ -205,15 +232,23 @@ impl Inner {
     }
 
     /// What metrics tell of this moment.
-    pub(crate) fn measure(&self) -> Snapshot {
-        Snapshot::default()
+    pub(crate) async fn measure(&self) -> Snapshot {
+        let objects = self.counts.all(&self.catalog, &self.reads).await;
+        Snapshot { objects, ..Snapshot::default() }
     }
 }
 
 /// How long a store may take to say that it is well.
 const STORE_PATIENCE: Duration = Duration::from_secs(2);
 
-fn health(store: &Arc<dyn Store>, options: &Options) -> Health {
+/// Watches last for as long as their clients like, so the end does not wait for them.
+async fn end_watches(server: Arc<Inner>) {
+    server.options.shutting_down.begun().await;
+    server.leaving.begin();
+    server.reads.caches.end_watches();
+}
+
+fn health(store: &Arc<dyn Store>, leaving: &ShuttingDown) -> Health {
     let asks = |store: Arc<dyn Store>| {
         move || {
             let store = store.clone();
@@ -225,14 +260,17 @@ fn health(store: &Arc<dyn Store>, options: &Options) -> Health {
             }
         }
     };
-    let shutting_down = options.shutting_down.clone();
+    let leaving = leaving.clone();
     Health::new(vec![
         Check::ping(),
         Check::new("etcd", asks(store.clone())),
         Check::readiness("etcd-readiness", asks(store.clone())),
         Check::readiness("shutdown", move || {
-            let is_begun = shutting_down.is_begun();
-            async move { if is_begun { Err("process is shutting down".to_owned()) } else { Ok(()) } }
+            let finding = match leaving.is_begun() {
+                true => Err("process is shutting down".to_owned()),
+                false => Ok(()),
+            };
+            async move { finding }
         }),
     ])
 }

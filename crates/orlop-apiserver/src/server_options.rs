@@ -20,7 +20,7 @@ use crate::serve::ShuttingDown;
 pub struct Options {
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Tells watches that the end has begun.
+    /// Tells everybody that the end has begun: watches end, and new requests are refused.
     pub shutting_down: ShuttingDown,
     /// The name of the machine.
     pub hostname: String,

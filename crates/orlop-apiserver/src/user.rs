@@ -16,15 +16,15 @@ pub struct User {
 }
 
 /// The group that may do everything.
-pub const MASTERS: &str = "system:masters";
+pub(crate) const MASTERS: &str = "system:masters";
 /// The group of everybody who is known.
-pub const AUTHENTICATED: &str = "system:authenticated";
+pub(crate) const AUTHENTICATED: &str = "system:authenticated";
 /// The group of those who are not.
-pub const UNAUTHENTICATED: &str = "system:unauthenticated";
+pub(crate) const UNAUTHENTICATED: &str = "system:unauthenticated";
 /// The name of the server itself.
-pub const APISERVER: &str = "system:apiserver";
+pub(crate) const APISERVER: &str = "system:apiserver";
 /// The name of those who are not known.
-pub const ANONYMOUS: &str = "system:anonymous";
+pub(crate) const ANONYMOUS: &str = "system:anonymous";
 
 impl User {
     /// Somebody without a name.

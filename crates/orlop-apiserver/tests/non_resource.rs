@@ -28,7 +28,7 @@ async fn ask(target: &str) -> (u16, String, String) {
         catalog: &catalog,
         clock: &SystemClock,
         metrics: &metrics,
-        snapshot: &Snapshot::default,
+        snapshot: &|| Box::pin(async { Snapshot::default() }),
     };
     let (parts, ()) = http::Request::builder().uri(target).body(()).unwrap().into_parts();
     match all.serve(&sources, &parts).await {

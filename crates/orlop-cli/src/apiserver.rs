@@ -1,26 +1,35 @@
 //! `orlop apiserver`, also under the name `kube-apiserver`: the API server alone.
 //!
 //! Flags have upstream's names, defaults and meanings (`cmd/kube-apiserver/app/options`). A flag
-//! of upstream that has no effect here is not accepted: whoever sets one counts on it.
+//! of upstream that has no effect here is not accepted, unless its value means what the server
+//! does anyway ([`upstream_flags`]): whoever sets one counts on it.
 
-use std::fs;
+mod upstream_flags;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use orlop_apiserver::pki::{self, Files, Identity, Pki};
 use orlop_apiserver::serve::{Limits, Tls};
 use orlop_apiserver::{Options, RequestHeader, ServiceNetwork};
 use orlop_machinery::duration;
 use orlop_storage::EtcdOptions;
 
+use crate::certificate_files::{self, CertificateFiles, read};
+use crate::host_address;
 use crate::logging::Verbosity;
-use crate::serving::{hostname, OpenStore, Serving, check_families};
+use crate::private_file::{self, NewFile, PUBLIC, SECRET};
+use crate::serving::{OpenStore, Serving, check_families, hostname};
+use upstream_flags::UpstreamFlags;
 
 /// The only place of objects in etcd.
 const ETCD_PREFIX: &str = "/registry";
+/// The names of the files in --cert-dir.
+const CERTIFICATE_FILE: &str = "apiserver.crt";
+const KEY_FILE: &str = "apiserver.key";
 /// The highest chance of a GOAWAY, as upstream bounds it.
 const GOAWAY_CHANCE_MAX: f64 = 0.02;
 
@@ -37,6 +46,9 @@ pub(crate) struct Apiserver {
     cluster: ClusterFlags,
     #[command(flatten)]
     pub(crate) verbosity: Verbosity,
+    // Last, for its heading in the help.
+    #[command(flatten)]
+    upstream: UpstreamFlags,
 }
 
 #[derive(clap::Args)]
@@ -47,10 +59,15 @@ struct ServingFlags {
     /// The port to serve at
     #[arg(long, default_value_t = 6443)]
     secure_port: u16,
-    /// The address that other members of the cluster are told [default: --bind-address]
+    /// The address that other members of the cluster are told [default: --bind-address, or the
+    /// address of this machine if that is loopback or everywhere]
     #[arg(long)]
     advertise_address: Option<IpAddr>,
-    /// The certificate to serve with, and its chain, as PEM [default: one made for this run]
+    /// The folder of apiserver.crt and apiserver.key, which are made unless they are there; not
+    /// looked at with --tls-cert-file [default: none, and they are made for this run]
+    #[arg(long)]
+    cert_dir: Option<PathBuf>,
+    /// The certificate to serve with, and its chain, as PEM [default: that in --cert-dir]
     #[arg(long, requires = "tls_private_key_file")]
     tls_cert_file: Option<PathBuf>,
     /// The key of --tls-cert-file, as PEM
@@ -147,27 +164,27 @@ impl Apiserver {
 
     async fn serve(&self, mut options: Options, etcd: EtcdOptions) -> anyhow::Result<()> {
         let flags = &self.serving;
-        let serving_identity = flags.identity(&options)?;
-        let tls = Tls::new(
-            &serving_identity.certificate,
-            &serving_identity.key,
-            options.client_ca.as_deref(),
-            options.clock.clone(),
-        )?;
+        let serving = flags.certificate(&options)?;
+        let certificates = CertificateFiles::read(serving, flags.client_ca_file.clone())?;
+        let Identity { certificate, key } = certificates.serving();
+        let tls = Tls::new(certificate, key, certificates.client_ca(), options.clock.clone())?;
         let limits = Limits {
             http2_streams_max: flags.http2_max_streams_per_connection,
             goaway_chance: flags.goaway_chance,
             ..Limits::default()
         };
         let address = SocketAddr::new(flags.bind_address, flags.secure_port);
-        let serve = Serving::bind(address, tls, limits).await?;
+        let serve = Serving::bind(address, tls.clone(), limits).await?;
         let store = OpenStore::etcd(etcd).await?;
         let address = serve.address();
         options.secure_port = address.port();
         let delay = flags.shutdown_delay_duration;
         let serving = Serving::start(serve, store, options, delay).await?;
         tracing::info!(%address, "serving securely");
-        serving.run().await
+        tokio::select! {
+            ended = serving.run() => ended,
+            never = certificates.follow(&tls) => match never {},
+        }
     }
 
     fn options(&self) -> anyhow::Result<Options> {
@@ -176,7 +193,8 @@ impl Apiserver {
             (0.0..=GOAWAY_CHANCE_MAX).contains(&flags.goaway_chance),
             "--goaway-chance can not be less than 0 or greater than {GOAWAY_CHANCE_MAX}"
         );
-        let advertised = flags.advertise_address.unwrap_or(flags.bind_address);
+        let named = flags.advertise_address.filter(|address| !address.is_unspecified());
+        let advertised = named.unwrap_or_else(|| host_address::advertised(flags.bind_address));
         let options = Options {
             hostname: hostname(),
             service_cluster_ip_range: self.cluster.service_cluster_ip_range.clone(),
@@ -191,20 +209,51 @@ impl Apiserver {
             ..Options::new(advertised, flags.secure_port)
         };
         check_families(&options)?;
+        for file in self.upstream.files() {
+            read(file)?;
+        }
+        for what in self.upstream.without_effect() {
+            tracing::warn!("without effect: {what}");
+        }
         Ok(options)
     }
 }
 
 impl ServingFlags {
-    /// The certificate that is named, or one that no client knows, as upstream makes one.
-    fn identity(&self, options: &Options) -> anyhow::Result<Identity> {
+    /// The certificate that is named, or that in the folder, or one that no client knows. After
+    /// `MaybeDefaultWithSelfSignedCerts` in
+    /// `staging/src/k8s.io/apiserver/pkg/server/options/serving.go`.
+    fn certificate(&self, options: &Options) -> anyhow::Result<certificate_files::Serving> {
+        use certificate_files::Serving::{Files, Made};
         if let (Some(certificate), Some(key)) = (&self.tls_cert_file, &self.tls_private_key_file) {
-            return Ok(Identity { certificate: read(certificate)?, key: read(key)? });
+            return Ok(Files { certificate: certificate.clone(), key: key.clone() });
         }
-        tracing::warn!("no --tls-cert-file: serving with a certificate that no client knows");
-        let service = options.service_cluster_ip_range[0].first();
-        let names = pki::serving_names(options.advertise_address, service);
-        Ok(Pki::complete(&Files::new(), &names, &*options.clock)?.apiserver)
+        let Some(folder) = &self.cert_dir else {
+            tracing::warn!("no --tls-cert-file: serving with a certificate that no client knows");
+            return Ok(Made(make_certificate(options)?));
+        };
+        let [certificate, key] = [CERTIFICATE_FILE, KEY_FILE].map(|name| folder.join(name));
+        match (certificate.exists(), key.exists()) {
+            (true, true) => {}
+            (false, false) => {
+                let made = make_certificate(options)?;
+                private_file::make_folder(folder)?;
+                private_file::write(
+                    folder,
+                    &[
+                        NewFile { name: CERTIFICATE_FILE, text: &made.certificate, mode: PUBLIC },
+                        NewFile { name: KEY_FILE, text: &made.key, mode: SECRET },
+                    ],
+                )?;
+                tracing::info!(folder = %folder.display(), "made a certificate to serve with");
+            }
+            (has_certificate, _) => {
+                let (there, missing) =
+                    if has_certificate { (&certificate, &key) } else { (&key, &certificate) };
+                bail!("{} is missing beside {}", missing.display(), there.display())
+            }
+        }
+        Ok(Files { certificate, key })
     }
 }
 
@@ -238,8 +287,14 @@ impl RequestHeaderFlags {
     }
 }
 
-fn read(file: &Path) -> anyhow::Result<String> {
-    fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
+/// A certificate with the authority that has signed it and is forgotten at once: whoever has the
+/// file can trust it.
+fn make_certificate(options: &Options) -> anyhow::Result<Identity> {
+    let service = options.service_cluster_ip_range[0].first();
+    let names = pki::serving_names(options.advertise_address, service);
+    let made = Pki::complete(&Files::new(), &names, &*options.clock)?;
+    let certificate = format!("{}{}", made.apiserver.certificate, made.ca.certificate);
+    Ok(Identity { certificate, key: made.apiserver.key })
 }
 
 /// A duration as Go's flags have it: `1h30m`.

@@ -12,7 +12,9 @@
 )]
 
 mod apiserver;
+mod certificate_files;
 mod data_dir;
+mod host_address;
 mod installation;
 mod kubeconfig;
 mod logging;

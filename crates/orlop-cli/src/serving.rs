@@ -1,8 +1,9 @@
 //! An API server from its start to its end: what `up` and `apiserver` share.
 //!
-//! The order at the end: a signal comes; the server says that it is not ready; after the delay the
-//! listener stops, watches end and requests finish, within a bound; then the store is closed. So
-//! nothing that was acknowledged is lost. A second signal does not wait.
+//! The order at the end: a signal comes; the server says that it is not ready and leaves the
+//! cluster; after the delay the listener stops, watches end and requests finish, within a bound;
+//! then what goes on besides requests ends and the store is closed. So nothing that was
+//! acknowledged is lost. A second signal does not wait.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,6 +15,9 @@ use orlop_apiserver::{Options, Server};
 use orlop_storage::{Embedded, Etcd, EtcdOptions, Memory, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// How long leaving the cluster may take: the store may be out of reach.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where the objects are.
 pub(crate) enum OpenStore {
@@ -100,9 +104,10 @@ impl Serving {
         let end = async {
             signals.next().await;
             tracing::info!("shutting down");
-            server.leave().await;
-            tokio::time::sleep(shutdown_delay).await;
-            shutting_down.begin();
+            tokio::select! {
+                () = leave(&server, shutdown_delay) => shutting_down.begin(),
+                () = signals.next() => return,
+            }
             signals.next().await;
         };
         let ended = tokio::select! {
@@ -115,8 +120,18 @@ impl Serving {
             () = end => Err(anyhow::anyhow!("stopped before everything had ended")),
             reason = store.failed() => Err(anyhow::anyhow!("the store has failed: {reason}")),
         };
+        server.stop().await;
         store.close();
         ended
+    }
+}
+
+/// Leaves the cluster, and lets those who look at readiness see it.
+async fn leave(server: &Server, delay: Duration) {
+    let left = tokio::time::timeout(LEAVE_TIMEOUT, server.leave());
+    let (left, ()) = tokio::join!(left, tokio::time::sleep(delay));
+    if left.is_err() {
+        tracing::warn!("the cluster could not be told in time that this server goes");
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Everything that is wrong is found before anything is served: folder, store, port, PKI.
 
+mod renewal;
+
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -16,11 +18,13 @@ use orlop_storage::{
 };
 
 use crate::data_dir::DataDir;
+use crate::host_address;
 use crate::installation::Installation;
-use crate::kubeconfig::{self, Kubeconfig};
+use crate::kubeconfig;
 use crate::logging::Verbosity;
 use crate::progress::Bar;
-use crate::serving::{hostname, OpenStore, Serving};
+use crate::serving::{OpenStore, Serving, hostname};
+use renewal::Renewal;
 
 /// Runs the control plane until it is stopped
 #[derive(clap::Args)]
@@ -61,10 +65,11 @@ impl Up {
         let (store, description) = self.open_store().await?;
         say(&format!("store  {description}"));
 
-        let mut options = Options::new(advertised(self.bind_address), self.secure_port);
+        let advertised = host_address::advertised(self.bind_address);
+        let mut options = Options::new(advertised, self.secure_port);
         options.hostname = hostname();
         let service = options.service_cluster_ip_range[0].first();
-        let names = pki::serving_names(self.bind_address, service);
+        let names = pki::serving_names(self.reached_at(advertised), service);
         let pki = installation.pki(&names, &SystemClock)?;
         let tls = Tls::new(
             &pki.apiserver.certificate,
@@ -73,7 +78,7 @@ impl Up {
             options.clock.clone(),
         )?;
         let address = SocketAddr::new(self.bind_address, self.secure_port);
-        let serve = Serving::bind(address, tls, Limits::default()).await?;
+        let serve = Serving::bind(address, tls.clone(), Limits::default()).await?;
         let address = serve.address();
         options.secure_port = address.port();
         options.client_ca = Some(pki.ca.certificate.clone());
@@ -81,12 +86,22 @@ impl Up {
         let serving = Serving::start(serve, store, options, Duration::ZERO).await?;
 
         let url = kubeconfig::url(address);
-        let kubeconfig = self.write_kubeconfig(&installation, &Kubeconfig::new(&url, &pki))?;
+        let kubeconfig = self.kubeconfig.clone();
+        let renewal = Renewal { installation, names, pki, url: url.clone(), kubeconfig };
+        let kubeconfig = renewal.write_kubeconfig()?;
         let took = begin.elapsed();
         say(&format!("ready  {url} after {took:.0?}; stop it with Ctrl-C"));
         say(&format!("\nexport KUBECONFIG={}", quoted(&kubeconfig)));
         say("kubectl get namespaces");
-        serving.run().await
+        tokio::select! {
+            ended = serving.run() => ended,
+            never = renewal.run(&tls, &SystemClock) => match never {},
+        }
+    }
+
+    /// The address that the certificate must name: who listens on loopback is reached there alone.
+    fn reached_at(&self, advertised: IpAddr) -> IpAddr {
+        if self.bind_address.is_unspecified() { advertised } else { self.bind_address }
     }
 
     /// The store, and what to say of it.
@@ -105,18 +120,6 @@ impl Up {
         let folder = folder.display();
         let text = format!("{folder} ({} keys, revision {})", found.count, found.revision);
         Ok((OpenStore::Embedded(store), text))
-    }
-
-    /// Writes the kubeconfig and says which file to use.
-    fn write_kubeconfig(
-        &self,
-        installation: &Installation,
-        kubeconfig: &Kubeconfig,
-    ) -> anyhow::Result<PathBuf> {
-        let own = installation.write_kubeconfig(&kubeconfig.to_text())?;
-        let Some(file) = &self.kubeconfig else { return Ok(own) };
-        kubeconfig.merge_into(file)?;
-        Ok(file.clone())
     }
 }
 
@@ -138,11 +141,6 @@ fn request_header(pki: &Pki) -> RequestHeader {
         group_headers: one("X-Remote-Group"),
         extra_headers_prefix: one("X-Remote-Extra-"),
     }
-}
-
-/// The address that the server tells others.
-fn advertised(bind_address: IpAddr) -> IpAddr {
-    if bind_address.is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { bind_address }
 }
 
 /// Tells the person at the terminal. Nobody there is no reason to stop.

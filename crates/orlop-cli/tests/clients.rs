@@ -1,7 +1,7 @@
 //! Client libraries against the server: each has a program that tries what its users do.
 //!
 //! The programs and what they print are described in `orlop_clients::program`.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a test")]
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -25,7 +25,7 @@ impl Up {
             .arg(folder)
             .args(more)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut lines = Vec::new();
@@ -53,6 +53,9 @@ impl Up {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
         assert_eq!(self.child.wait().unwrap().code(), Some(0), "a stop on request is a success");
+        let log = io::read_to_string(self.child.stderr.take().unwrap()).unwrap();
+        let is_complaint = |line: &&str| line.contains("\"WARN\"") || line.contains("\"ERROR\"");
+        assert_eq!(log.lines().find(is_complaint), None, "nothing has gone wrong");
     }
 }
 
@@ -216,8 +219,12 @@ fn under_the_name_kube_apiserver_it_is_the_api_server() {
         let line = refuses(command(&[]), 2);
         assert!(line.contains("--etcd-servers"), "{line}");
         let etcd = "--etcd-servers=http://127.0.0.1:1";
-        let line = refuses(command(&[etcd, "--profiling=false"]), 2);
-        assert_eq!(line, "orlop: unexpected argument '--profiling' found");
+        let line = refuses(command(&[etcd, "--audit-log-path=-"]), 2);
+        assert_eq!(line, "orlop: unexpected argument '--audit-log-path' found");
+        let line = refuses(command(&[etcd, "--authorization-mode=AlwaysAllow"]), 2);
+        assert!(line.starts_with("orlop: invalid value 'AlwaysAllow'"), "{line}");
+        let line = refuses(command(&[etcd, "--service-account-key-file=/no/such/file"]), 1);
+        assert!(line.contains("cannot read /no/such/file"), "{line}");
         let line = refuses(command(&[etcd, "--etcd-prefix=/other"]), 1);
         assert_eq!(line, "orlop: --etcd-prefix /other is not supported: only /registry is");
         let line = refuses(command(&[etcd, "--goaway-chance=0.5"]), 1);

@@ -119,7 +119,6 @@ mod tests {
 
     use super::*;
     use crate::catalog::Catalog;
-    use crate::user::User;
 
     async fn store() -> Arc<Memory> {
         let store = Memory::new();
@@ -140,15 +139,11 @@ mod tests {
         expect: &str,
     ) {
         let catalog = Catalog::built_in();
-        let user = User::default();
         let attributes = Attributes {
             operation,
             definition: catalog.find(resource.0, "v1", resource.1).unwrap(),
             namespace: place.0,
             name: place.1,
-            subresource: "",
-            user: &user,
-            is_dry_run: false,
         };
         let step = NamespaceLifecycle::new(store().await);
         let mut object = Value::from([("metadata", Value::from([("generateName", "a-")]))]);

@@ -134,7 +134,11 @@ async fn a_service_gets_an_address_and_gives_it_back() {
         json::to_string(object.at("spec")) + &json::to_string(object.path(&["metadata", "labels"]));
     assert_eq!(
         seen,
-        r#"{"parentRef":{"name":"a","namespace":"ns","resource":"services"}}{"ipaddress.kubernetes.io/ip-family":"IPv4","ipaddress.kubernetes.io/managed-by":"ipallocator.k8s.io"}"#
+        concat!(
+            r#"{"parentRef":{"name":"a","namespace":"ns","resource":"services"}}"#,
+            r#"{"ipaddress.kubernetes.io/ip-family":"IPv4","#,
+            r#""ipaddress.kubernetes.io/managed-by":"ipallocator.k8s.io"}"#,
+        )
     );
     let managed = object.path(&["metadata", "managedFields"]).list();
     assert_eq!(managed[0].at("manager").str(), "kube-apiserver");

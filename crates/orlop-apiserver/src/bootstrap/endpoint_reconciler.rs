@@ -4,6 +4,8 @@
 //! of its address under a lease, renews it, and makes the Endpoints and the EndpointSlice of the
 //! service hold the addresses of all records. The record of a server that dies goes with its
 //! lease, and the next server that looks takes its address out.
+//!
+//! A server whose address no Endpoints may hold, such as one of loopback, is no endpoint.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -45,15 +47,24 @@ pub(super) struct EndpointReconciler {
 }
 
 impl EndpointReconciler {
-    pub(super) fn new(store: Arc<dyn Store>, options: &BootstrapOptions) -> EndpointReconciler {
-        EndpointReconciler {
+    /// None if the address is none that others can use.
+    pub(super) fn new(
+        store: Arc<dyn Store>,
+        options: &BootstrapOptions,
+    ) -> Option<EndpointReconciler> {
+        let address = options.advertise_address;
+        if !may_be_endpoint(address) {
+            tracing::info!(%address, "no endpoint of the kubernetes service: its address is local");
+            return None;
+        }
+        Some(EndpointReconciler {
             store,
-            address: options.advertise_address,
+            address,
             port: options.secure_port,
             generation: AtomicI64::new(0),
             has_left: AtomicBool::new(false),
             turn: Mutex::new(()),
-        }
+        })
     }
 
     /// Renews the record of this server, and makes the endpoints those of all records.
@@ -132,6 +143,24 @@ impl EndpointReconciler {
         }
         addresses.retain(|address| !address.is_empty());
         Ok(addresses)
+    }
+}
+
+/// Whether Endpoints may hold an address; after `ValidateEndpointIP` in
+/// `pkg/apis/core/validation/validation.go`.
+fn may_be_endpoint(address: IpAddr) -> bool {
+    if address.is_unspecified() || address.is_loopback() {
+        return false;
+    }
+    match address {
+        IpAddr::V4(address) => {
+            let is_multicast_nearby = matches!(address.octets(), [224, 0, 0, _]);
+            !address.is_link_local() && !is_multicast_nearby
+        }
+        IpAddr::V6(address) => {
+            let is_multicast_nearby = address.segments()[0] & 0xff0f == 0xff02;
+            !address.is_unicast_link_local() && !is_multicast_nearby
+        }
     }
 }
 

@@ -74,8 +74,8 @@ impl DefaultServiceCidr {
         }
         let cidrs: Vec<&str> =
             found.path(&["spec", "cidrs"]).list().iter().map(Value::str).collect();
-        if matches!((cidrs.as_slice(), self.cidrs.as_slice()), ([only], [first, _]) if first == only)
-        {
+        let (found_cidrs, cidrs_wanted) = (cidrs.as_slice(), self.cidrs.as_slice());
+        if matches!((found_cidrs, cidrs_wanted), ([only], [first, _]) if first == only) {
             tracing::info!(cidrs = ?self.cidrs, "the default ServiceCIDR gets a second family");
             found.set("spec", self.spec());
             self.objects.update(found, FIELD_MANAGER).await?;

@@ -140,3 +140,23 @@ async fn what_was_deleted_or_changed_is_made_again() {
     flow_control::reconcile(&objects).await.unwrap();
     assert_eq!(registry.store.revision().await.unwrap(), before, "nothing is left to do");
 }
+
+#[tokio::test]
+async fn a_server_that_nobody_can_reach_is_no_endpoint() {
+    let check = async |address: &str, expect: &[&str]| {
+        let registry = registry();
+        let server = bootstrap(&registry, address);
+        server.prepare().await.unwrap();
+        server.sync_kubernetes_service().await.unwrap();
+        assert_eq!(registry.names("v1", "Endpoints").await, expect, "{address}");
+        let slices = registry.names("discovery.k8s.io/v1", "EndpointSlice").await;
+        assert_eq!(slices, expect, "{address}");
+        server.stop().await;
+    };
+    check("192.0.2.1", &["kubernetes"]).await;
+    check("2001:db8::1", &["kubernetes"]).await;
+    for nobody in ["127.0.0.1", "::1", "0.0.0.0", "169.254.0.1", "fe80::1", "224.0.0.1", "ff02::1"]
+    {
+        check(nobody, &[]).await;
+    }
+}

@@ -22,13 +22,18 @@ const RETRY_AFTER: Duration = Duration::from_millis(200);
 /// How often the store says how far it is while a resource does not change. Bookmarks tell it on.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
-/// Runs for ever; whoever started it ends it.
+/// Runs until the store ends after the server has stopped, or until whoever started it ends it. A
+/// server that stops has requests under way that read.
 pub(super) async fn run(shared: Arc<Shared>) {
     let mut after = None;
     loop {
         match start(&shared, after).await {
             Ok(watch) => after = follow(&shared, watch).await,
             Err(Error::Compacted { .. }) => after = None,
+            // A store that is closed after the server was stopped is as it should be.
+            Err(error) if shared.is_stopped() => {
+                return tracing::debug!(prefix = %shared.prefix, %error, "the store has ended");
+            }
             Err(error) => {
                 tracing::warn!(prefix = %shared.prefix, %error, "cannot follow the store");
                 tokio::time::sleep(RETRY_AFTER).await;
@@ -65,7 +70,11 @@ async fn follow(shared: &Arc<Shared>, mut watch: Watch) -> Option<Revision> {
             Err(WatchEnd::Lagged { resume_after }) => return Some(resume_after),
             Err(WatchEnd::Compacted { .. }) => return None,
             Err(WatchEnd::Stopped { reason }) => {
-                tracing::warn!(prefix = %shared.prefix, reason, "the watch of the store has ended");
+                let (prefix, what) = (&shared.prefix, "the watch of the store has ended");
+                match shared.is_stopped() {
+                    true => tracing::debug!(%prefix, reason, "{what}"),
+                    false => tracing::warn!(%prefix, reason, "{what}"),
+                }
                 tokio::time::sleep(RETRY_AFTER).await;
                 return shared.reached().map(Revision);
             }

@@ -15,18 +15,24 @@ use crate::body::{Body, RequestBody};
 use crate::call::{Call, Unread, Warnings};
 use crate::catalog::Catalog;
 use crate::definition::Definition;
+use crate::metrics::Metrics;
 use crate::options::ListOptions;
 use crate::output::Output;
 use crate::reads::Reads;
 use crate::request::RequestInfo;
 use crate::user::User;
 use crate::verb;
+use crate::version::Version;
 
 /// A store, what reads it, and pods.
 struct World {
     store: Memory,
     reads: Arc<Reads>,
     pods: Arc<Definition>,
+}
+
+fn metrics() -> Arc<Metrics> {
+    Arc::new(Metrics::new(Version::of_build()))
 }
 
 /// How long an event may take; paused clocks get there at once when nothing else happens.
@@ -38,7 +44,7 @@ type Seen = (String, String, u64);
 impl World {
     fn new() -> World {
         let store = Memory::new();
-        let reads = Arc::new(Reads::new(Arc::new(store.clone()), Arc::new(SystemClock)));
+        let reads = Arc::new(Reads::new(Arc::new(store.clone()), Arc::new(SystemClock), metrics()));
         let pods = Catalog::built_in().find("", "v1", "pods").unwrap().clone();
         World { store, reads, pods }
     }
@@ -47,7 +53,8 @@ impl World {
         let stored = format!(
             concat!(
                 r#"{{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"{}","namespace":"{}","#,
-                r#""uid":"u","labels":{{"app":"{}"}}}},"spec":{{"containers":null}},"status":{{}}}}"#
+                r#""uid":"u","labels":{{"app":"{}"}}}},"#,
+                r#""spec":{{"containers":null}},"status":{{}}}}"#
             ),
             name, namespace, app
         );
@@ -358,7 +365,7 @@ async fn an_expired_token_comes_with_one_that_goes_on() {
     write_some(&world, 5, 5).await;
     world.store.compact(world.store.revision().await.unwrap()).await.unwrap();
     // Another server does not have the snapshot that this one kept.
-    let reads = Reads::new(Arc::new(world.store.clone()), Arc::new(SystemClock));
+    let reads = Reads::new(Arc::new(world.store.clone()), Arc::new(SystemClock), metrics());
     let options =
         ListOptions { limit: 2, continue_token: token.as_str().into(), ..ListOptions::default() };
     let status = verb::list::list(&reads, &world.call("a"), &options).await.err().unwrap();

@@ -8,7 +8,9 @@ use http::request::Parts;
 use orlop_machinery::status::Status;
 
 use crate::accept::{self, Clause};
+use crate::negotiate::is_for_people;
 use crate::output::Format;
+use crate::query::Query;
 
 /// What can be asked for, the default first.
 pub(super) const ACCEPTED: [&str; 3] =
@@ -38,14 +40,16 @@ pub(super) enum Restriction {
 pub(super) fn negotiate(parts: &Parts, restriction: Restriction) -> Result<Form, Status> {
     let header = accept(parts);
     let form = |format, is_aggregated| Form { format, is_aggregated };
+    let query = Query::parse(parts.uri.query().unwrap_or_default());
+    let is_for_people = is_for_people(&parts.headers, &query);
     if header.is_empty() {
-        return Ok(form(pretty(Format::Json, is_pretty(parts)), false));
+        return Ok(form(pretty(Format::Json, is_for_people), false));
     }
     for clause in accept::clauses(header) {
         let formats = [Format::Json, Format::Yaml, Format::Protobuf];
         let found = formats.into_iter().find(|format| clause.matches(format.content_type()));
         let Some(format) = found.filter(|_| allows(&clause, restriction)) else { continue };
-        let is_pretty = clause.parameter("pretty") == Some("1") || is_pretty(parts);
+        let is_pretty = clause.parameter("pretty") == Some("1") || is_for_people;
         return Ok(form(pretty(format, is_pretty), restriction == Restriction::Aggregated));
     }
     Err(Status::not_acceptable(&ACCEPTED))
@@ -72,17 +76,4 @@ fn allows(clause: &Clause<'_>, restriction: Restriction) -> bool {
 
 fn pretty(format: Format, is_pretty: bool) -> Format {
     if is_pretty && format == Format::Json { Format::PrettyJson } else { format }
-}
-
-/// Whether a person reads: the query says so, or the program is one that people use.
-fn is_pretty(parts: &Parts) -> bool {
-    let query = parts.uri.query().unwrap_or_default();
-    let mut parameters = form_urlencoded::parse(query.as_bytes());
-    if let Some((_, value)) = parameters.find(|(name, _)| name == "pretty")
-        && !value.is_empty()
-    {
-        return ["1", "t", "T", "true", "TRUE", "True"].contains(&&*value);
-    }
-    let agent = parts.headers.get(header::USER_AGENT).map_or(&b""[..], |agent| agent.as_bytes());
-    ["curl", "Wget", "Mozilla/5.0"].iter().any(|known| agent.starts_with(known.as_bytes()))
 }

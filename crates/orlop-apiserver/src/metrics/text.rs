@@ -25,7 +25,13 @@ pub(super) fn encode(metrics: &Metrics, snapshot: &Snapshot) -> String {
         metrics.tls_handshake_errors.get(),
     );
     text.watches(metrics);
+    text.store(metrics);
     text.build(metrics);
+    text.plain(
+        ("orlop_request_panics_total", "counter"),
+        "Number of requests that ended in a panic and were answered with 500",
+        metrics.panics.get(),
+    );
     for (name, kind, help, value) in process::metrics() {
         text.plain((name, kind), help, value);
     }
@@ -275,6 +281,38 @@ impl Text {
         }
     }
 
+    fn store(&mut self, metrics: &Metrics) {
+        let all = metrics.store.all();
+        let durations = "etcd_request_duration_seconds";
+        self.family(
+            (durations, "histogram"),
+            "[ALPHA] Etcd request latency in seconds for each operation and object type.",
+        );
+        for (labels, timing) in &all {
+            self.histogram(durations, &store_pairs(*labels), &timing.durations, (0, NANOS));
+        }
+        let errors = "etcd_request_errors_total";
+        self.family(
+            (errors, "counter"),
+            "[ALPHA] Etcd failed request counts for each operation and object type.",
+        );
+        for (labels, timing) in &all {
+            let count = timing.errors.load(Ordering::Relaxed);
+            if count > 0 {
+                self.line(errors, &store_pairs(*labels), count);
+            }
+        }
+        let total = "etcd_requests_total";
+        self.family(
+            (total, "counter"),
+            "[ALPHA] Etcd request counts for each operation and object type.",
+        );
+        for (labels, timing) in &all {
+            let count = timing.durations.cumulative().last().copied().unwrap_or_default();
+            self.line(total, &store_pairs(*labels), count);
+        }
+    }
+
     fn build(&mut self, metrics: &Metrics) {
         let name = "kubernetes_build_info";
         self.family(
@@ -325,6 +363,10 @@ fn pairs<'a>(labels: &'a Labels, extra: Extra<'a>) -> Pairs<'a> {
         ("version", &labels.version),
     ]);
     pairs
+}
+
+fn store_pairs([operation, group, resource]: [&str; 3]) -> Pairs<'_> {
+    vec![("group", group), ("operation", operation), ("resource", resource)]
 }
 
 fn sort_key<'a>(labels: &&'a Labels) -> [&'a str; 7] {

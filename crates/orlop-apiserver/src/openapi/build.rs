@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use orlop_machinery::openapi::{Documents, gnostic};
 use orlop_machinery::{Value, json};
 
-use super::{Document, Version3};
+use super::{Document, Version2, Version3};
 use crate::catalog::Catalog;
 use crate::discovery::hash;
 use crate::version::{MAJOR, MINOR};
@@ -55,7 +55,7 @@ pub(super) fn version_3(catalog: &Catalog) -> Version3 {
 }
 
 /// The document of version 2.
-pub(super) fn version_2(catalog: &Catalog, is_protobuf: bool) -> Document {
+pub(super) fn version_2(catalog: &Catalog) -> Version2 {
     let mut document = with_version(documents(catalog).v2());
     if let Some(paths) = document.get_mut("paths") {
         paths.set("/version/", Value::from([("get", operation(Dialect::V2))]));
@@ -65,10 +65,8 @@ pub(super) fn version_2(catalog: &Catalog, is_protobuf: bool) -> Document {
     }
     let text = json::to_vec(&document);
     let hash = hash(&text);
-    match is_protobuf {
-        true => compress(&gnostic::encode(&document), hash),
-        false => compress(&text, hash),
-    }
+    let protobuf = compress(&gnostic::encode(&document), hash.clone());
+    Version2 { json: compress(&text, hash), protobuf }
 }
 
 /// Where a version 3 document stands under its hash.

@@ -4,7 +4,7 @@ use orlop_machinery::Value;
 use orlop_machinery::status::Status;
 use orlop_storage::{At, KeyRange, RangeRequest, Record, Revision};
 
-use super::errors::store_error;
+use super::store_error;
 use crate::definition::Definition;
 use crate::server::Inner;
 
@@ -28,7 +28,7 @@ pub(crate) async fn read(
 }
 
 /// An object at a point in history; none when there was none.
-pub(crate) async fn read_at(
+async fn read_at(
     server: &Inner,
     definition: &Definition,
     key: &[u8],

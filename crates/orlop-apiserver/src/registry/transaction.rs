@@ -4,7 +4,7 @@ use bytes::Bytes;
 use orlop_machinery::status::Status;
 use orlop_storage::{Action, Expect, LeaseId, Outcome, Record, Txn, Write};
 
-use super::errors::store_error;
+use super::store_error;
 use crate::admission::Admitted;
 use crate::definition::Definition;
 use crate::server::Inner;
@@ -26,11 +26,11 @@ pub(super) enum Committed {
 pub(super) async fn commit(
     server: &Inner,
     definition: &Definition,
-    admitted: Admitted,
+    // A proof: nothing is written without it.
+    _: Admitted,
     own: Write,
     others: Vec<Write>,
 ) -> Result<Committed, Status> {
-    drop(admitted);
     let verb = match (&own.action, own.expect) {
         (Action::Delete, _) => "delete",
         (_, Expect::Absent) => "create",

@@ -49,8 +49,14 @@ pub(super) async fn serve<H: Handle>(
     let stream = tokio::select! {
         done = tokio::time::timeout(shared.limits.handshake_timeout, handshake) => match done {
             Ok(Ok(stream)) => stream,
-            Ok(Err(error)) => return tracing::debug!(%address, %error, "TLS handshake failed"),
-            Err(_) => return tracing::debug!(%address, "TLS handshake took too long"),
+            Ok(Err(error)) => {
+                shared.handler.handshake_failed();
+                return tracing::debug!(%address, %error, "TLS handshake failed");
+            }
+            Err(_) => {
+                shared.handler.handshake_failed();
+                return tracing::debug!(%address, "TLS handshake took too long");
+            }
         },
         // Nothing was asked yet, so nothing is lost.
         () = shared.shutting_down.begun() => return,

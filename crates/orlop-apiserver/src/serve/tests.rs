@@ -78,6 +78,7 @@ impl Pieces for UntilTheEnd {
 
 struct Running {
     pki: Pki,
+    tls: Tls,
     address: SocketAddr,
     handler: Arc<Echo>,
     ended: JoinHandle<usize>,
@@ -89,7 +90,7 @@ impl Running {
         let Identity { certificate, key } = &pki.apiserver;
         let clock = Arc::new(SystemClock);
         let tls = Tls::new(certificate, key, Some(&pki.ca.certificate), clock).unwrap();
-        let serve = Serve::bind(([127, 0, 0, 1], 0).into(), tls, limits).await.unwrap();
+        let serve = Serve::bind(([127, 0, 0, 1], 0).into(), tls.clone(), limits).await.unwrap();
         let address = serve.address();
         let shutting_down = ShuttingDown::new();
         let handler = Arc::new(Echo {
@@ -100,7 +101,7 @@ impl Running {
         });
         let served = handler.clone();
         let ended = tokio::spawn(async move { serve.run(served, &shutting_down).await });
-        Running { pki, address, handler, ended }
+        Running { pki, tls, address, handler, ended }
     }
 
     async fn connect(&self, protocol: &str, identity: Option<&Identity>) -> Client {
@@ -189,6 +190,27 @@ fn get(path: &str) -> Request<Empty<Bytes>> {
 
 async fn text(answer: Response<Incoming>) -> String {
     String::from_utf8(answer.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
+}
+
+#[tokio::test]
+async fn new_connections_get_the_new_certificate() {
+    let mut running = Running::start(Limits::default()).await;
+    let admin = running.pki.admin.clone();
+    let mut old = running.http1(Some(&admin)).await;
+    let known = " certificates=1 refused=false Ok(0)";
+    assert_eq!(old.text("/").await, format!("HTTP/1.1{known}"));
+    let new = pki();
+    let Identity { certificate, key } = &new.apiserver;
+    assert!(running.tls.replace(&running.pki.apiserver.certificate, key, None).is_err());
+    running.tls.replace(certificate, key, Some(&new.ca.certificate)).unwrap();
+    running.pki = new;
+    let mut sender = running.http2(Some(&running.pki.admin)).await;
+    assert_eq!(sender.text("/").await, format!("HTTP/2.0{known}"));
+    let mut stranger = running.http2(Some(&admin)).await;
+    assert_eq!(stranger.text("/").await, "HTTP/2.0 certificates=0 refused=true Ok(0)");
+    assert_eq!(old.text("/").await, format!("HTTP/1.1{known}"), "open connections stay");
+    drop((old, sender, stranger));
+    assert_eq!(running.end().await, 0);
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use orlop_storage::Clock;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::CryptoProvider;
@@ -30,12 +31,17 @@ pub(super) const ALPN_HTTP2: &[u8] = b"h2";
 /// HTTP/1.1 in ALPN.
 const ALPN_HTTP1: &[u8] = b"http/1.1";
 
-/// The TLS side of a listener.
+/// The TLS side of a listener. Clones are the same: what one is given anew, all have.
 #[derive(Clone)]
 pub struct Tls {
+    material: Arc<ArcSwap<Material>>,
+    clock: Arc<dyn Clock>,
+}
+
+/// What connections are made with.
+struct Material {
     config: Arc<ServerConfig>,
     clients: Option<Arc<dyn ClientCertVerifier>>,
-    clock: Arc<dyn Clock>,
 }
 
 /// Why certificates and keys cannot be served with.
@@ -75,6 +81,56 @@ impl Tls {
         client_ca: Option<&str>,
         clock: Arc<dyn Clock>,
     ) -> Result<Tls, TlsError> {
+        let material = Material::new(certificate, key, client_ca, &clock)?;
+        Ok(Tls { material: Arc::new(ArcSwap::from_pointee(material)), clock })
+    }
+
+    /// Serves new connections with another certificate, key and CA; see [`Tls::new`]. Connections
+    /// that are open stay as they are.
+    ///
+    /// # Errors
+    /// When something of it cannot be used; then everything stays as it is.
+    pub fn replace(
+        &self,
+        certificate: &str,
+        key: &str,
+        client_ca: Option<&str>,
+    ) -> Result<(), TlsError> {
+        let material = Material::new(certificate, key, client_ca, &self.clock)?;
+        self.material.store(Arc::new(material));
+        Ok(())
+    }
+
+    /// The configuration for connections.
+    pub(super) fn config(&self) -> Arc<ServerConfig> {
+        self.material.load().config.clone()
+    }
+
+    /// Who a connection belongs to, after its handshake.
+    pub(super) fn peer(&self, address: SocketAddr, connection: &ServerConnection) -> Peer {
+        let mut peer = Peer::new(address);
+        let shown = connection.peer_certificates().unwrap_or_default();
+        let material = self.material.load();
+        let (Some(clients), [own, between @ ..]) = (&material.clients, shown) else { return peer };
+        let now = UnixTime::since_unix_epoch(self.clock.now());
+        match clients.verify_client_cert(own, between, now) {
+            Ok(_) => {
+                peer.expires = end_of(own);
+                peer.certificates = shown.iter().map(|one| one.clone().into_owned()).collect();
+            }
+            Err(error) => peer.refused = Some(error.to_string()),
+        }
+        peer
+    }
+}
+
+impl Material {
+    fn new(
+        certificate: &str,
+        key: &str,
+        client_ca: Option<&str>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Material, TlsError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let clients = client_ca.map(|ca| verifier(ca, provider.clone())).transpose()?;
         let verifier: Arc<dyn ClientCertVerifier> = match &clients {
@@ -92,34 +148,14 @@ impl Tls {
             .with_single_cert(chain, key)
             .map_err(TlsError::Serving)?;
         config.alpn_protocols = vec![ALPN_HTTP2.to_vec(), ALPN_HTTP1.to_vec()];
-        Ok(Tls { config: Arc::new(config), clients, clock })
-    }
-
-    /// The configuration for connections.
-    pub(super) fn config(&self) -> Arc<ServerConfig> {
-        self.config.clone()
-    }
-
-    /// Who a connection belongs to, after its handshake.
-    pub(super) fn peer(&self, address: SocketAddr, connection: &ServerConnection) -> Peer {
-        let mut peer = Peer::new(address);
-        let shown = connection.peer_certificates().unwrap_or_default();
-        let (Some(clients), [own, between @ ..]) = (&self.clients, shown) else { return peer };
-        let now = UnixTime::since_unix_epoch(self.clock.now());
-        match clients.verify_client_cert(own, between, now) {
-            Ok(_) => {
-                peer.expires = end_of(own);
-                peer.certificates = shown.iter().map(|one| one.clone().into_owned()).collect();
-            }
-            Err(error) => peer.refused = Some(error.to_string()),
-        }
-        peer
+        Ok(Material { config: Arc::new(config), clients })
     }
 }
 
 impl fmt::Debug for Tls {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Tls").field("clients", &self.clients.is_some()).finish_non_exhaustive()
+        let has_clients = self.material.load().clients.is_some();
+        out.debug_struct("Tls").field("clients", &has_clients).finish_non_exhaustive()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::body::Body;
 use crate::call::Call;
 use crate::decode_body;
 use crate::options::{WriteOptions, WriteVerb};
-use crate::registry::{self, Write};
+use crate::registry;
 use crate::server::Inner;
 
 use super::respond_with;

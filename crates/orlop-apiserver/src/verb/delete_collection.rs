@@ -79,10 +79,11 @@ async fn work(
     Ok(())
 }
 
+/// Somebody who deletes one object after the other.
+type Worker<'a> = Pin<Box<dyn Future<Output = Result<(), Status>> + Send + 'a>>;
+
 /// Waits for all workers, or for the first that fails.
-async fn join<'a>(
-    mut workers: Vec<Pin<Box<dyn Future<Output = Result<(), Status>> + Send + 'a>>>,
-) -> Result<(), Status> {
+async fn join(mut workers: Vec<Worker<'_>>) -> Result<(), Status> {
     poll_fn(|context| {
         let mut failure = None;
         workers.retain_mut(|worker| match worker.as_mut().poll(context) {

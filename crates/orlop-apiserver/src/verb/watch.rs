@@ -60,8 +60,18 @@ pub(crate) async fn watch(
     let renderer = Renderer::new(definition.clone(), call.output, reads.clock.clone());
     let times = Times::new(life(options), options.allow_watch_bookmarks);
     let ends_initial = matches!(start, Start::State(_)) && options.allow_watch_bookmarks;
-    let (is_first, told) = (true, 0);
-    let stream = WatchStream { renderer, cache, wish, phase, times, ends_initial, is_first, told };
+    let sent = reads.metrics.watch_events(definition);
+    let stream = WatchStream {
+        renderer,
+        cache,
+        wish,
+        phase,
+        times,
+        sent,
+        ends_initial,
+        is_first: true,
+        told: 0,
+    };
     let mut response = Response::new(Body::stream(stream));
     let content_type = HeaderValue::from_static(match call.output.format {
         Format::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",

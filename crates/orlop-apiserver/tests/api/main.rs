@@ -1,8 +1,10 @@
 //! The API as a client sees it, asked in the same process: one file for each thing it can do.
 
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
+#![allow(clippy::unwrap_used, missing_docs, unreachable_pub, reason = "a test")]
 
 mod cluster;
+mod metrics;
 mod objects;
 mod reviews;
+mod shutdown;
 mod subresources;

@@ -18,6 +18,7 @@ use crate::body::Pieces;
 use crate::cache::{
     Cache, CatchUp, Change, Item, Next, Notice, Seen, Step, Subscription, View, Wish,
 };
+use crate::metrics::WatchEvents;
 use crate::render::{Renderer, Shown};
 
 /// About how long a piece of the initial events is.
@@ -36,6 +37,8 @@ pub(super) struct WatchStream {
     pub wish: Wish,
     pub phase: Phase,
     pub times: Times,
+    /// What was sent, for metrics.
+    pub sent: Arc<WatchEvents>,
     /// Whether the end of the initial events is to be told.
     pub ends_initial: bool,
     /// Whether the next event is the first: tables have their headings there.
@@ -136,7 +139,9 @@ impl WatchStream {
             if self.wish.filter.matches(object) {
                 let has_columns = std::mem::take(&mut self.is_first);
                 let (seen, revision) = (Seen::Added, object.revision());
+                let start = out.len();
                 self.renderer.write_event(Shown { seen, object, revision, has_columns }, &mut out);
+                self.sent.send(out.len() - start);
             }
         }
         if state.place < state.end {
@@ -144,7 +149,9 @@ impl WatchStream {
         }
         self.told = state.view.revision;
         if self.ends_initial {
-            out.extend_from_slice(&self.bookmark(self.told, true));
+            let bookmark = self.bookmark(self.told, true);
+            self.sent.send(bookmark.len());
+            out.extend_from_slice(&bookmark);
         }
         (out.into(), Phase::Following(state.subscription))
     }
@@ -172,6 +179,16 @@ impl WatchStream {
     fn render(&self, change: &Change, seen: Seen, has_columns: bool) -> Bytes {
         let Some(object) = change.shown(seen) else { return Bytes::new() };
         self.renderer.event(Shown { seen, object, revision: change.revision, has_columns })
+    }
+
+    /// Counts a piece that is one event.
+    fn count(&self, polled: (Poll<Bytes>, Phase)) -> (Poll<Bytes>, Phase) {
+        if let (Poll::Ready(event), _) = &polled
+            && !event.is_empty()
+        {
+            self.sent.send(event.len());
+        }
+        polled
     }
 
     fn poll_following(
@@ -231,8 +248,14 @@ impl Pieces for WatchStream {
                     let (piece, phase) = self.show_some(state);
                     (Poll::Ready(piece), phase)
                 }
-                Phase::CatchingUp(catch_up) => self.poll_catching_up(catch_up, context),
-                Phase::Following(subscription) => self.poll_following(subscription, context),
+                Phase::CatchingUp(catch_up) => {
+                    let polled = self.poll_catching_up(catch_up, context);
+                    self.count(polled)
+                }
+                Phase::Following(subscription) => {
+                    let polled = self.poll_following(subscription, context);
+                    self.count(polled)
+                }
             };
             self.phase = phase;
             match piece {
