@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{Request, Response};
+use http::{Method, Request, Response, StatusCode};
 use orlop_machinery::kind::{Scope, Verb};
 use orlop_machinery::status::Status;
 
@@ -16,6 +16,7 @@ use crate::definition::Definition;
 use crate::flow::Place;
 use crate::metrics::{InFlight, RequestKind};
 use crate::non_resource::Sources;
+use crate::query::has_whole_escapes;
 use crate::request::RequestInfo;
 use crate::serve::Peer;
 use crate::server::Inner;
@@ -94,6 +95,9 @@ async fn steps(
     if server.options.shutting_down.is_begun() && !arrival.may_come_late(&info) {
         return Ok(respond::shutting_down().into());
     }
+    if !has_whole_escapes(parts.uri.path()) {
+        return Ok(respond::plain(StatusCode::BAD_REQUEST, "400 Bad Request").into());
+    }
     let time = deadline::deadline(&info, arrival.query(), server.options.request_timeout)?;
     let now = server.clock.now();
     let known = authn::user_of(peer, now)?;
@@ -111,8 +115,8 @@ async fn steps(
         let response = server.non_resource.discovery.not_found(&server.catalog, &info.path)?;
         return Ok(Answer { response, place });
     };
+    check_route(&parts.method, &info, &definition)?;
     info.check_names()?;
-    check_route(&info, &definition)?;
     deprecation::warn(server, &definition, &info, &arrival.warnings);
     let output = negotiate::negotiate(&parts.headers, arrival.query(), &info, &definition)?;
     let mut call = Call {
@@ -147,32 +151,36 @@ fn kind_of(info: &RequestInfo) -> RequestKind {
 }
 
 /// The path and the method are ones that the resource has.
-fn check_route(info: &RequestInfo, definition: &Definition) -> Result<(), Status> {
+fn check_route(method: &Method, info: &RequestInfo, definition: &Definition) -> Result<(), Status> {
     let resource = &definition.resource;
-    let has_namespace = !info.namespace.is_empty();
-    let is_own_name = info.namespace == info.name;
     let is_there = match resource.scope {
-        Scope::Cluster => !has_namespace || is_own_name,
-        Scope::Namespaced => has_namespace || info.name.is_empty(),
+        Scope::Cluster => !info.is_in_namespace,
+        Scope::Namespaced => info.is_in_namespace || !info.is_named_in_path,
     };
-    if !is_there {
+    // Upstream knows such paths, but serves none.
+    if !is_there || info.verb == "proxy" {
         return Err(verb::not_served());
     }
+    let is_everywhere = resource.scope == Scope::Namespaced && info.namespace.is_empty();
+    if is_everywhere && info.is_named_in_path {
+        return Err(Status::bad_request("Namespace parameter required."));
+    }
     if !info.subresource.is_empty() {
-        return Ok(());
+        let known = definition.subresource(&info.subresource);
+        return known.map(|_| ()).ok_or_else(verb::not_served);
     }
     let wanted = Verb::ALL.into_iter().find(|verb| verb.name() == info.verb);
     let is_known = wanted.is_some_and(|verb| resource.verbs.contains(&verb));
-    let names_one = !info.name.is_empty();
+    let names_one = info.is_named_in_path;
     let fits = match info.verb {
         "get" | "update" | "patch" | "delete" => names_one,
         "create" => !names_one,
+        "watch" => method == Method::GET,
         _ => true,
     };
-    // Only reads go over all namespaces.
-    let is_everywhere = resource.scope == Scope::Namespaced && !has_namespace;
+    // Upstream has no HEAD of objects. Only reads go over all namespaces.
     let writes_everywhere = is_everywhere && !matches!(info.verb, "list" | "watch");
-    if !is_known || !fits || writes_everywhere {
+    if !is_known || !fits || writes_everywhere || method == Method::HEAD {
         return Err(verb::method_not_allowed());
     }
     Ok(())

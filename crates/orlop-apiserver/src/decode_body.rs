@@ -29,6 +29,8 @@ use crate::negotiate::{has_protobuf, negotiate_body};
 use crate::options::{delete_options_from_query, validate_delete_options};
 use crate::output::Format;
 
+pub(crate) use mismatch::json_type;
+
 /// The longest body.
 pub(crate) const BODY_LENGTH_MAX: usize = 3 * 1024 * 1024;
 /// How long a client may take to send one.

@@ -40,6 +40,11 @@ pub struct RequestInfo {
     pub name: Str,
     /// What follows a subresource such as `proxy`, without its first slash.
     pub rest: String,
+    /// Whether the path leads to the resource through a namespace. A Namespace itself has its own
+    /// name as its namespace, but stands in none.
+    pub is_in_namespace: bool,
+    /// Whether the name is in the path, and not only in a selector.
+    pub is_named_in_path: bool,
 }
 
 /// What may stand before a resource to say what is done with it.
@@ -124,6 +129,7 @@ impl RequestInfo {
         if let ["namespaces", namespace, rest @ ..] = parts {
             self.namespace = Str::new(namespace);
             if rest.first().is_some_and(|next| !NAMESPACE_SUBRESOURCES.contains(next)) {
+                self.is_in_namespace = true;
                 return Some(rest);
             }
         }
@@ -140,6 +146,7 @@ impl RequestInfo {
         let part = |at: usize| Str::new(parts.get(at).copied().unwrap_or_default());
         self.resource = part(0);
         self.name = part(1);
+        self.is_named_in_path = !self.name.is_empty();
         let mut rest_at = 2;
         if self.verb != "proxy" {
             self.subresource = part(2);

@@ -105,7 +105,7 @@ impl Serve {
             _ => BindError::Io { address, source },
         };
         let listener = TcpListener::bind(address).await.map_err(describe)?;
-        keep_alive(&listener).map_err(describe)?;
+        notice_absence(&listener, limits.stall_timeout).map_err(describe)?;
         let address = listener.local_addr().map_err(describe)?;
         Ok(Serve { listener, address, tls, limits })
     }
@@ -146,9 +146,12 @@ impl Serve {
     }
 }
 
-/// Has the kernel find out that a client is gone without a word, for every connection of a
-/// listener: a watch over HTTP/1.1 may have nothing to send for hours.
-fn keep_alive(listener: &TcpListener) -> io::Result<()> {
+/// Has the kernel find out that a client is gone without a word, or takes no bytes, for every
+/// connection of a listener: a watch over HTTP/1.1 may have nothing to send for hours, and nobody
+/// asks for the next piece of one that has too much.
+fn notice_absence(listener: &TcpListener, stall_timeout: Duration) -> io::Result<()> {
+    let millis = u32::try_from(stall_timeout.as_millis()).unwrap_or(u32::MAX);
+    sockopt::set_tcp_user_timeout(listener, millis)?;
     sockopt::set_socket_keepalive(listener, true)?;
     sockopt::set_tcp_keepidle(listener, KEEP_ALIVE)?;
     Ok(sockopt::set_tcp_keepintvl(listener, KEEP_ALIVE)?)

@@ -69,6 +69,12 @@ impl Change {
         }
     }
 
+    /// How many bytes it holds, without what it is written as.
+    pub(crate) fn byte_len(&self) -> usize {
+        let len = |object: &Option<Arc<Object>>| object.as_ref().map_or(0, |it| it.stored().len());
+        len(&self.object) + len(&self.previous)
+    }
+
     /// The object that somebody is shown who sees the change like this: what left is shown as it
     /// was.
     pub(crate) fn shown(&self, seen: Seen) -> Option<&Arc<Object>> {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use tokio::sync::mpsc;
@@ -27,6 +28,8 @@ pub(crate) struct Subscription {
     scope: Scope,
     id: u64,
     queue: mpsc::Receiver<(Arc<Notice>, Seen)>,
+    /// How many bytes wait in the queue.
+    bytes: Arc<AtomicUsize>,
     /// Changes that happened before, oldest first.
     backlog: VecDeque<(Arc<Change>, Seen)>,
 }
@@ -77,13 +80,15 @@ impl Subscription {
         let (sender, queue) = mpsc::channel(QUEUE_MAX);
         hub.last_id += 1;
         let id = hub.last_id;
-        let watcher = Watcher { id, after, filter: wish.filter.clone(), queue: sender };
+        let bytes = Arc::new(AtomicUsize::new(0));
+        let filter = wish.filter.clone();
+        let watcher = Watcher { id, after, filter, queue: sender, bytes: bytes.clone() };
         // Without its sender the queue ends at once, as it should once the server stops.
         if !hub.is_stopped {
             hub.watchers.add(&wish.scope, watcher);
         }
         let (shared, scope) = (shared.clone(), wish.scope.clone());
-        Subscription { shared, scope, id, queue, backlog: VecDeque::new() }
+        Subscription { shared, scope, id, queue, bytes, backlog: VecDeque::new() }
     }
 
     /// Waits for what comes next.
@@ -92,7 +97,10 @@ impl Subscription {
             return Poll::Ready(Next::Old(change, seen));
         }
         self.queue.poll_recv(context).map(|queued| match queued {
-            Some((notice, seen)) => Next::New(notice, seen),
+            Some((notice, seen)) => {
+                self.bytes.fetch_sub(notice.change.byte_len(), Ordering::Relaxed);
+                Next::New(notice, seen)
+            }
             None => Next::End,
         })
     }

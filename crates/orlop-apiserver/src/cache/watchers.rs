@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::mpsc;
 
@@ -13,6 +14,8 @@ use super::filter::{Filter, Scope};
 
 /// The most changes that wait for a watcher.
 pub(super) const QUEUE_MAX: usize = 4096;
+/// About the most bytes of objects that wait for a watcher: it may be the last that holds them.
+pub(super) const QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// What waits for a watcher.
 pub(super) type Queued = (Arc<Notice>, Seen);
@@ -24,6 +27,8 @@ pub(super) struct Watcher {
     pub after: u64,
     pub filter: Arc<Filter>,
     pub queue: mpsc::Sender<Queued>,
+    /// How many bytes wait in the queue.
+    pub bytes: Arc<AtomicUsize>,
 }
 
 /// See the module's documentation.
@@ -96,7 +101,10 @@ fn tell_each(watchers: &mut Vec<Watcher>, change: &Arc<Change>, notice: &mut Opt
         }
         let Some(seen) = change.seen_through(&watcher.filter) else { return true };
         let notice = notice.get_or_insert_with(|| Arc::new(Notice::new(change.clone())));
+        let bytes = change.byte_len();
+        let waiting = watcher.bytes.fetch_add(bytes, Ordering::Relaxed);
         // Full or left: either way it ends here.
-        watcher.queue.try_send((notice.clone(), seen)).is_ok()
+        (waiting == 0 || waiting + bytes <= QUEUE_BYTES_MAX)
+            && watcher.queue.try_send((notice.clone(), seen)).is_ok()
     });
 }

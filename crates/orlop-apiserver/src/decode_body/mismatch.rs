@@ -49,7 +49,7 @@ pub(super) fn describe_type_meta(value: &Value) -> Option<String> {
         Value::Map(map) => map,
         Value::Null => return None,
         other => {
-            let found = describe(other);
+            let found = json_type(other);
             let wanted = concat!(
                 r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; "#,
                 r#"Kind string "json:\"kind,omitempty\"" }"#,
@@ -60,7 +60,7 @@ pub(super) fn describe_type_meta(value: &Value) -> Option<String> {
     ["apiVersion", "kind"].iter().find_map(|field| match map.get(field) {
         None | Some(Value::Null | Value::String(_)) => None,
         Some(other) => {
-            let found = describe(other);
+            let found = json_type(other);
             Some(format!(
                 "json: cannot unmarshal {found} into Go struct field .{field} of type string"
             ))
@@ -68,7 +68,8 @@ pub(super) fn describe_type_meta(value: &Value) -> Option<String> {
     })
 }
 
-fn describe(value: &Value) -> &'static str {
+/// What Go calls a value in errors.
+pub(crate) fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",

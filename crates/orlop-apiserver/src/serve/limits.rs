@@ -27,6 +27,9 @@ pub struct Limits {
     pub http2_ping_every: Duration,
     /// How long the answer to that may take.
     pub http2_ping_timeout: Duration,
+    /// How long bytes may wait for a client that takes none, or is gone without a word, before its
+    /// connection is closed. Upstream waits for as long as TCP does.
+    pub stall_timeout: Duration,
     /// The chance, from 0 to 1, that a request over HTTP/2 makes its client connect anew.
     pub goaway_chance: f64,
     /// How long requests under way have to finish at the end.
@@ -45,6 +48,7 @@ impl Default for Limits {
             http2_resets_max: 64,
             http2_ping_every: Duration::from_secs(30),
             http2_ping_timeout: Duration::from_secs(20),
+            stall_timeout: Duration::from_secs(120),
             goaway_chance: 0.0,
             drain_timeout: Duration::from_secs(10),
         }

@@ -18,7 +18,7 @@ use orlop_machinery::{Value, decode, json, yaml};
 
 use crate::body::Body;
 use crate::call::{Call, Warnings};
-use crate::decode_body::{self, BODY_LENGTH_MAX};
+use crate::decode_body::{self, BODY_LENGTH_MAX, json_type};
 use crate::definition::Definition;
 use crate::options::{WriteOptions, WriteVerb};
 use crate::registry::{self, Change, Manager};
@@ -157,7 +157,14 @@ impl Patch {
         warnings: &Warnings,
     ) -> Result<Value, Status> {
         let (applied, duplicates) = yaml::parse_with_duplicates(&self.body)
-            .map_err(|error| Status::bad_request(format!("error decoding YAML: {error}")))?;
+            .map_err(|error| undecodable(&format!("error converting YAML to JSON: {error}")))?;
+        if !matches!(applied, Value::Map(_) | Value::Null) {
+            let found = json_type(&applied);
+            return Err(undecodable(&format!(
+                "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} \
+                 into Go value of type map[string]interface {{}}"
+            )));
+        }
         let on_conflict =
             if self.options.force == Some(true) { OnConflict::Force } else { OnConflict::Fail };
         let object = manager.apply(live, &applied, on_conflict)?;
@@ -186,15 +193,21 @@ impl Patch {
         let validation = self.options.field_validation;
         let (patched, mut findings) = match self.patch_type {
             PatchType::Json => {
-                let patch = JsonPatch::parse(&self.body)
-                    .map_err(|error| refuse(error.refusal(), &error))?;
+                let parsed = match validation {
+                    FieldValidation::Ignore => JsonPatch::parse(&self.body).map(unfound),
+                    _ => JsonPatch::parse_strict(&self.body),
+                };
+                let (patch, findings) = parsed.map_err(|error| refuse(error.refusal(), &error))?;
                 let patched =
                     patch.apply(live.clone()).map_err(|error| refuse(error.refusal(), &error))?;
-                (patched, Vec::new())
+                (patched, findings)
             }
             PatchType::Merge => {
-                let (patch, findings) = merge::parse_strict(&self.body)
-                    .map_err(|error| refuse(error.refusal(), &error))?;
+                let parsed = match validation {
+                    FieldValidation::Ignore => merge::parse(&self.body).map(unfound),
+                    _ => merge::parse_strict(&self.body),
+                };
+                let (patch, findings) = parsed.map_err(|error| refuse(error.refusal(), &error))?;
                 let patched = merge::apply(live.clone(), patch)
                     .map_err(|error| refuse(error.refusal(), &error))?;
                 (patched, findings)
@@ -230,12 +243,27 @@ impl Patch {
     }
 }
 
+/// What was read without looking for what is dubious.
+fn unfound<T>(patch: T) -> (T, Vec<String>) {
+    (patch, Vec::new())
+}
+
+fn undecodable(why: &str) -> Status {
+    Status::bad_request(format!("error decoding YAML: {why}"))
+}
+
 /// What a client is told whose patch cannot be used.
 fn refuse(refusal: Refusal, error: &dyn std::fmt::Display) -> Status {
     match refusal.code() {
         400 => Status::bad_request(error.to_string()),
         413 => Status::request_entity_too_large(&error.to_string()),
-        422 => Status::failure(422, Reason::parse(""), error.to_string()),
+        // Upstream keeps what is wrong to itself.
+        422 => {
+            let message = "the server rejected our request due to an error in our request";
+            let mut status = Status::failure(422, Reason::Invalid, message);
+            status.details_mut();
+            status
+        }
         _ => Status::internal_error(error),
     }
 }

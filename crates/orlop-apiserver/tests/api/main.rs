@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub, reason = "a test")]
 
+mod bad_input_bodies;
+mod bad_input_paths;
+mod bad_input_queries;
 mod cluster;
 mod metrics;
 mod objects;

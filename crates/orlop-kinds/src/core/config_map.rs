@@ -52,7 +52,8 @@ impl Rules for ConfigMap {
             size += bytes::decoded_len(value.str());
         }
         if size > SIZE_MAX {
-            errors.too_long(&Path::root(), SIZE_MAX);
+            // Upstream's path here has a part without a name.
+            errors.too_long(&Path::root().key(""), SIZE_MAX);
         }
     }
 
