@@ -20,7 +20,7 @@ use crate::query::has_whole_escapes;
 use crate::request::RequestInfo;
 use crate::serve::Peer;
 use crate::server::Inner;
-use crate::{authn, authz, deadline, deprecation, negotiate, panic_guard, respond, verb};
+use crate::{authn, authz, deadline, deprecation, negotiate, panic_guard, plain_text, respond, verb};
 
 /// Answers a request.
 pub(crate) async fn serve(
@@ -96,7 +96,7 @@ async fn steps(
         return Ok(respond::shutting_down().into());
     }
     if !has_whole_escapes(parts.uri.path()) {
-        return Ok(respond::plain(StatusCode::BAD_REQUEST, "400 Bad Request").into());
+        return Ok(plain_text::answer(StatusCode::BAD_REQUEST, "400 Bad Request\n").into());
     }
     let time = deadline::deadline(&info, arrival.query(), server.options.request_timeout)?;
     let now = server.clock.now();

@@ -186,6 +186,23 @@ pub(crate) fn decode(
     Ok(read)
 }
 
+/// Whether a value says that it is what it is to be, or says nothing.
+///
+/// # Errors
+///
+/// Why it is something else.
+pub(crate) fn check_kind(target: &Target<'_>, value: &Value) -> Result<(), String> {
+    if let Some(why) = mismatch::describe_type_meta(value) {
+        return Err(no_kind(&why));
+    }
+    let named = Named::new(target, value.at("apiVersion").str(), value.at("kind").str())
+        .map_err(|error| error.to_string())?;
+    if named.is(target) {
+        return Ok(());
+    }
+    Err(mismatch::explain(&named.version, &named.kind, target))
+}
+
 fn decode_json(
     target: &Target<'_>,
     bytes: &[u8],
@@ -212,7 +229,9 @@ fn decode_yaml(
     bytes: &[u8],
     validation: FieldValidation,
 ) -> Result<Read, Status> {
-    let value = yaml::parse(bytes).map_err(|error| unrecognized(target, bytes, &error))?;
+    // Keys that stand twice are for the strict reader to judge.
+    let (value, _) =
+        yaml::parse_with_duplicates(bytes).map_err(|error| unrecognized(target, bytes, &error))?;
     let named = Named::of(target, bytes, &value)?;
     named.check(target)?;
     strict::read_yaml(target.schema, target.id, bytes, validation)
@@ -291,8 +310,12 @@ impl Named {
             .map_err(|error| unrecognized(target, bytes, &error))
     }
 
+    fn is(&self, target: &Target<'_>) -> bool {
+        self.kind == target.kind && self.version.to_string() == target.api_version
+    }
+
     fn check(&self, target: &Target<'_>) -> Result<(), Status> {
-        if self.kind == target.kind && self.version.to_string() == target.api_version {
+        if self.is(target) {
             return Ok(());
         }
         Err(mismatch::refuse(&self.version, &self.kind, target))

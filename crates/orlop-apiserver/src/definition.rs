@@ -139,7 +139,8 @@ impl Definition {
         let mut object = decoded.map_err(|error| wrong(&error))?.object;
         self.kind.from_storage(&mut object);
         self.set_defaults(&mut object);
-        if let Some(metadata) = object.get_mut("metadata") {
+        // What was only tried out has no version.
+        if let Some(metadata) = object.get_mut("metadata").filter(|_| revision > 0) {
             metadata.set("resourceVersion", revision.to_string());
         }
         Ok(object)

@@ -70,7 +70,8 @@ impl Object {
         definition.from_stored(self.stored(), revision)
     }
 
-    /// The bytes in two parts with the resource version between them; none if it cannot be put in.
+    /// The bytes in two parts with the resource version between them; none if it cannot be put in,
+    /// or there is none because nothing was written.
     /// `skip` bytes at the start are left out.
     pub(crate) fn spliced(&self, revision: u64, skip: usize) -> Option<Spliced<'_>> {
         self.splice(skip..self.stored().len(), revision)
@@ -83,7 +84,7 @@ impl Object {
 
     fn splice(&self, part: Range<usize>, revision: u64) -> Option<Spliced<'_>> {
         let (stored, place) = (self.stored(), self.place as usize);
-        if self.place == NO_PLACE || !part.contains(&place) {
+        if revision == 0 || self.place == NO_PLACE || !part.contains(&place) {
             return None;
         }
         let (before, after) = (&stored[part.start..place], &stored[place..part.end]);

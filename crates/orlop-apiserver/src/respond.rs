@@ -52,6 +52,19 @@ pub(crate) fn status(status: &Status, headers: &HeaderMap, query: &str) -> Respo
     response
 }
 
+/// An answer that something was done, in the client's form. It says so without its code.
+pub(crate) fn success(
+    code: StatusCode,
+    status: &Status,
+    headers: &HeaderMap,
+    query: &str,
+) -> Response<Body> {
+    let mut object = status.to_value();
+    object.remove("code");
+    let format = negotiate_plain(headers, query).unwrap_or(Format::PrettyJson);
+    value(code, orlop_kinds::schema(), status_id(), &object, format)
+}
+
 /// An answer with an object in normal form, which has its kind and version.
 pub(crate) fn value(
     code: StatusCode,

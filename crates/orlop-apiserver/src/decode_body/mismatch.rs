@@ -16,16 +16,22 @@ const SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
 /// A body of one kind where another is wanted.
 pub(super) fn refuse(version: &GroupVersion, kind: &str, target: &Target<'_>) -> Status {
     let api_version = version.to_string();
-    if orlop_kinds::catalog().find_kind(&api_version, kind).is_none() {
-        let why = not_registered(&api_version, kind);
-        return cannot_be_handled(kind, version, target, &why);
-    }
-    if kind == target.kind {
+    let is_known = orlop_kinds::catalog().find_kind(&api_version, kind).is_some();
+    if is_known && kind == target.kind {
         let expected = target.api_version;
         return Status::bad_request(format!(
             "the API version in the data ({api_version}) does not match the expected API version \
              ({expected})"
         ));
+    }
+    cannot_be_handled(kind, version, target, &explain(version, kind, target))
+}
+
+/// Why a value of one kind cannot be read as another.
+pub(super) fn explain(version: &GroupVersion, kind: &str, target: &Target<'_>) -> String {
+    let api_version = version.to_string();
+    if orlop_kinds::catalog().find_kind(&api_version, kind).is_none() {
+        return not_registered(&api_version, kind);
     }
     let wanted = GroupVersion::parse(target.api_version).unwrap_or_default();
     let package = match wanted.group.split('.').next() {
@@ -33,8 +39,7 @@ pub(super) fn refuse(version: &GroupVersion, kind: &str, target: &Target<'_>) ->
         Some(package) => package,
     };
     let (from, to) = (format!("{}.{kind}", version.version), format!("{package}.{}", target.kind));
-    let why = format!("converting ({from}) to ({to}): unknown conversion");
-    cannot_be_handled(kind, version, target, &why)
+    format!("converting ({from}) to ({to}): unknown conversion")
 }
 
 /// There is no such kind.

@@ -222,7 +222,14 @@ fn check_field(definition: &Definition, field: &str) -> Result<(), String> {
         return Ok(());
     }
     if !selectable.is_empty() {
-        return Err(format!("field label not supported: {field}"));
+        return Err(match definition.resource.kind.as_str() {
+            "Job" => format!("field label {} not supported for Job", quote(field)),
+            kind @ "ResourceSlice" => {
+                let version = &definition.api_version;
+                format!("field label not supported for {version}, Kind={kind}: {field}")
+            }
+            _ => format!("field label not supported: {field}"),
+        });
     }
     let field = quote(field);
     let known = "only \"metadata.name\", \"metadata.namespace\"";

@@ -10,7 +10,7 @@ use orlop_machinery::meta::{self, Meta, create as rules};
 use orlop_machinery::status::{Reason, Status};
 use orlop_machinery::time::Time;
 use orlop_machinery::uid::Uid;
-use orlop_storage::{Expect, Revision, Write as StoreWrite};
+use orlop_storage::{Expect, Record, Revision, Write as StoreWrite};
 
 use super::transaction::{ATTEMPTS_MAX, Committed, commit, put, too_many_attempts};
 use super::{Write, hooks};
@@ -31,17 +31,14 @@ pub(crate) async fn create(
     for _ in 0..ATTEMPTS_MAX {
         let mut new = if may_repeat { object.clone() } else { object.take() };
         let Ready { admitted, others } = make_ready(server, write, &mut new).await?;
-        if !Meta::of(&new).resource_version().is_empty() {
-            let message = "resourceVersion should not be set on objects to be created";
-            return Err(Status::failure(500, Reason::Unknown, message));
-        }
+        check_no_version(&new)?;
         let name = Meta::of(&new).name().to_owned();
         let key = definition.key(write.namespace, &name);
         let bytes = Bytes::from(definition.to_stored(&mut new));
         if write.is_dry_run {
             let found = super::read(server, definition, write.namespace, &name).await?;
-            if found.is_some() {
-                return Err(exists_already(write, &name));
+            if let Some(found) = found {
+                return Err(exists_already(write, &name, Some(&found.record)));
             }
             return Ok(Object::written(key.as_bytes(), &bytes, Revision::ZERO));
         }
@@ -52,11 +49,10 @@ pub(crate) async fn create(
                 return Ok(Object::written(key.as_bytes(), &bytes, Revision(revision)));
             }
             Committed::Blocked => {}
-            Committed::Changed(_) if !generates => return Err(exists_already(write, &name)),
-            Committed::Changed(_) => {
+            Committed::Changed(found) => {
                 taken += 1;
-                if taken >= generate_name::ATTEMPTS_MAX {
-                    return Err(exists_already(write, &name));
+                if !generates || taken >= generate_name::ATTEMPTS_MAX {
+                    return Err(exists_already(write, &name, found.as_ref()));
                 }
             }
         }
@@ -64,8 +60,25 @@ pub(crate) async fn create(
     Err(too_many_attempts(definition, "create"))
 }
 
-fn exists_already(write: &Write<'_>, name: &str) -> Status {
-    Status::already_exists(&write.definition.group_resource(), name)
+fn exists_already(write: &Write<'_>, name: &str, found: Option<&Record>) -> Status {
+    let definition = write.definition;
+    let mut status = Status::already_exists(&definition.group_resource(), name);
+    let found = found.and_then(|found| definition.from_stored(found.value(), 1).ok());
+    let is_ending = |found: Value| !found.path(&["metadata", "deletionTimestamp"]).is_null();
+    if found.is_some_and(is_ending) {
+        status.message.insert_str(0, "object is being deleted: ");
+    }
+    status
+}
+
+/// A new object has no version yet.
+fn check_no_version(new: &Value) -> Result<(), Status> {
+    let version = Meta::of(new).resource_version().parse::<u64>();
+    if version.is_ok_and(|version| version != 0) {
+        let message = "resourceVersion should not be set on objects to be created";
+        return Err(Status::failure(500, Reason::Unknown, message));
+    }
+    Ok(())
 }
 
 /// A new object that may be written, and what goes with it.

@@ -4,6 +4,7 @@
 
 use bytes::Bytes;
 use orlop_machinery::Value;
+use orlop_machinery::group_version::GroupResource;
 use orlop_machinery::meta::delete::{self as rules, Ending};
 use orlop_machinery::meta::{Meta, MetaMut};
 use orlop_machinery::status::Status;
@@ -14,6 +15,7 @@ use super::hooks;
 use super::transaction::{ATTEMPTS_MAX, Committed, commit, put, removal, too_many_attempts};
 use super::{Stored, Write, read};
 use crate::admission::{Admitted, Operation};
+use crate::definition::Definition;
 use crate::object::Object;
 use crate::server::Inner;
 
@@ -41,7 +43,7 @@ pub(crate) async fn delete(
     let mut stored = read(server, definition, write.namespace, name).await?;
     for _ in 0..ATTEMPTS_MAX {
         let Some(current) = &stored else { return Err(write.not_found(name)) };
-        rules::check_preconditions(&current.object, &options, &definition.group_resource())?;
+        rules::check_preconditions(&current.object, &options, &kind_as_resource(definition))?;
         let attributes = write.attributes(Operation::Delete, name);
         let admission = &server.admission;
         let mutated = admission.mutate(&attributes, None).await?;
@@ -88,6 +90,11 @@ pub(crate) async fn delete(
         }
     }
     Err(too_many_attempts(definition, "delete"))
+}
+
+/// Upstream names the kind where it means the resource.
+fn kind_as_resource(definition: &Definition) -> GroupResource {
+    GroupResource::new(&definition.resource.group, &definition.resource.kind)
 }
 
 async fn mark(

@@ -4,7 +4,7 @@ use orlop_machinery::apply::{
     ApplyError, ApplyOptions, FieldFilter, FieldManager, OnConflict, ResetFields, Typing, Versions,
 };
 use orlop_machinery::kind::Rules;
-use orlop_machinery::status::Status;
+use orlop_machinery::status::{Reason, Status};
 use orlop_machinery::time::Time;
 use orlop_machinery::{Value, decode};
 
@@ -91,7 +91,8 @@ fn apply_error(error: ApplyError) -> Status {
         ApplyError::ManagedFields(error) => {
             Status::internal_error(format!("failed to decode managed fields: {error}"))
         }
-        ApplyError::Internal(message) => Status::internal_error(message),
+        // Upstream passes such errors on as they are.
+        ApplyError::Internal(message) => Status::failure(500, Reason::Unknown, message),
     }
 }
 

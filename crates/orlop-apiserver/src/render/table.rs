@@ -24,6 +24,10 @@ impl Renderer {
         out: &mut Vec<u8>,
     ) -> Result<(), Status> {
         self.write_table_start(has_columns, out, |out| {
+            if matches!(source, Source::Kept(_, 0)) {
+                out.extend_from_slice(b"{}");
+                return;
+            }
             out.extend_from_slice(br#"{"resourceVersion":""#);
             match source {
                 Source::Kept(_, revision) => write_number(revision, out),

@@ -30,6 +30,7 @@ pub(crate) async fn delete_with(
     options: &Value,
 ) -> Result<Response<Body>, Status> {
     let definition = call.definition.clone();
+    warn_of_orphans(call, options);
     let is_dry_run = !options.at("dryRun").is_empty();
     let write = call.write(&definition, definition.rules(), is_dry_run);
     let name = &call.info.name;
@@ -49,6 +50,20 @@ pub(crate) async fn delete_with(
     details.group = definition.resource.group.clone();
     details.kind = definition.resource.plural.clone();
     details.uid = Str::from(uid);
-    status.code = code.as_u16();
-    Ok(respond::status(&status, &call.parts.headers, call.query()))
+    Ok(respond::success(code, &status, &call.parts.headers, call.query()))
+}
+
+/// Jobs leave their pods behind unless somebody says what becomes of them.
+pub(super) fn warn_of_orphans(call: &Call, options: &Value) {
+    let resource = &call.definition.resource;
+    let is_job = (resource.group.as_str(), resource.plural.as_str()) == ("batch", "jobs");
+    let says_nothing =
+        options.at("propagationPolicy").is_null() && options.at("orphanDependents").is_null();
+    if is_job && says_nothing {
+        call.warnings.add(
+            "child pods are preserved by default when jobs are deleted; set \
+             propagationPolicy=Background to remove them or set propagationPolicy=Orphan to \
+             suppress this warning",
+        );
+    }
 }

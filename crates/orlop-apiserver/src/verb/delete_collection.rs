@@ -22,6 +22,7 @@ use crate::registry::{self, Write};
 use crate::render::Page;
 use crate::server::Inner;
 
+use super::delete::warn_of_orphans;
 use super::list::{respond_with_list, select};
 
 /// How many objects are deleted side by side.
@@ -35,6 +36,7 @@ pub(crate) async fn delete_collection(
     let definition = call.definition.clone();
     let list_options = ListOptions::parse(call.query(), &call.info, &definition)?;
     let options = decode_body::read_delete_options(call).await?;
+    warn_of_orphans(call, &options);
     let is_dry_run = !options.at("dryRun").is_empty();
     let (page, head) = select(&server.reads, call, &list_options).await?;
     let write = call.write(&definition, definition.rules(), is_dry_run);

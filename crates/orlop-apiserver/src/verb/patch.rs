@@ -18,7 +18,7 @@ use orlop_machinery::{Value, decode, json, yaml};
 
 use crate::body::Body;
 use crate::call::{Call, Warnings};
-use crate::decode_body::{self, BODY_LENGTH_MAX, json_type};
+use crate::decode_body::{self, BODY_LENGTH_MAX, Target, json_type};
 use crate::definition::Definition;
 use crate::options::{WriteOptions, WriteVerb};
 use crate::registry::{self, Change, Manager};
@@ -169,11 +169,11 @@ impl Patch {
             if self.options.force == Some(true) { OnConflict::Force } else { OnConflict::Fail };
         let object = manager.apply(live, &applied, on_conflict)?;
         if !duplicates.is_empty() {
-            let error = yaml::describe_duplicates(&duplicates);
             match self.options.field_validation {
                 FieldValidation::Ignore => {}
-                FieldValidation::Warn => warnings.add(error),
+                FieldValidation::Warn => duplicates.into_iter().for_each(|line| warnings.add(line)),
                 FieldValidation::Strict => {
+                    let error = yaml::describe_duplicates(&duplicates);
                     let message = format!("error strict decoding YAML: {error}");
                     return Err(Status::bad_request(message));
                 }
@@ -222,6 +222,12 @@ impl Patch {
             }
         };
         let shown = || json::to_string(&patched);
+        // Strategic patches cannot reach kind and version.
+        if self.patch_type != PatchType::Strategic {
+            let target = Target::of(definition);
+            decode_body::check_kind(&target, &patched)
+                .map_err(|why| invalid_patch(&shown(), &why))?;
+        }
         let decoded = decode::decode(&definition.schema, definition.id, patched.clone());
         let decoded = decoded.map_err(|error| invalid_patch(&shown(), &error.to_string()))?;
         if validation != FieldValidation::Ignore {
@@ -238,6 +244,8 @@ impl Patch {
             }
         }
         let mut object = decoded.object;
+        object.set("apiVersion", &*definition.api_version);
+        object.set("kind", definition.resource.kind.as_str());
         definition.set_defaults(&mut object);
         Ok(object)
     }

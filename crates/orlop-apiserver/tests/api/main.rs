@@ -6,6 +6,7 @@ mod bad_input_bodies;
 mod bad_input_paths;
 mod bad_input_queries;
 mod cluster;
+mod every_kind;
 mod metrics;
 mod objects;
 mod reviews;

@@ -1,13 +1,14 @@
 //! CSIStorageCapacity: how much storage of a class there is for some nodes.
 //!
 //! After `pkg/registry/storage/csistoragecapacity`, `pkg/apis/storage/validation/validation.go`
-//! and `pkg/api/storage/util.go`.
+//! and `pkg/api/storage/util.go`. Upstream can print the kind but its storage does not: a table
+//! has what every kind has.
 
 use orlop_machinery::field::Errors;
-use orlop_machinery::kind::{Column, Context, Kind, Resource, Row, Rules};
+use orlop_machinery::kind::{Context, Kind, Resource, Rules};
 use orlop_machinery::meta::{self, SelectorOptions};
+use orlop_machinery::names;
 use orlop_machinery::node::Node;
-use orlop_machinery::{Value, names};
 
 use super::{GROUP_VERSION, PACKAGE};
 use crate::rules::deprecated_node_label::warn_of_label_selector;
@@ -27,18 +28,6 @@ impl Kind for CsiStorageCapacity {
 
     fn allows_unconditional_update(&self) -> bool {
         false
-    }
-
-    fn columns(&self) -> &'static [Column] {
-        const { &[Column::NAME, Column::text("StorageClassName"), Column::text("Capacity")] }
-    }
-
-    fn row(&self, _context: &Context<'_>, object: &Value) -> Row {
-        Row::new(vec![
-            object.path(&["metadata", "name"]).clone(),
-            object.at("storageClassName").str().into(),
-            object.at("capacity").as_str().unwrap_or("<unset>").into(),
-        ])
     }
 }
 

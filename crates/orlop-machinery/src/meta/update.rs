@@ -11,7 +11,7 @@ use crate::field::{Errors, Path};
 use crate::group_version::{GroupKind, GroupResource};
 use crate::node::Node;
 use crate::resource_version::ResourceVersion;
-use crate::status::{OPTIMISTIC_LOCK, Status};
+use crate::status::{OPTIMISTIC_LOCK, Reason, Status};
 use crate::value::Value;
 
 /// What an update that names no resource version means.
@@ -35,7 +35,9 @@ pub fn match_resource_version(
     unconditional: Unconditional,
     resource: &GroupResource,
 ) -> Result<(), Status> {
-    let asked = ResourceVersion::of(new).map_err(|error| Status::internal_error(&error))?;
+    // Upstream takes this for its own fault.
+    let malformed = |error| Status::failure(500, Reason::Unknown, format!("{error}"));
+    let asked = ResourceVersion::of(new).map_err(malformed)?;
     let name = Meta::of(new).name();
     if asked.is_zero() {
         if unconditional == Unconditional::Refused {
@@ -150,8 +152,7 @@ mod tests {
                         modified; please apply your changes to the latest version and try again";
         let other = r#"{"name":"a","resourceVersion":"4"}"#;
         check(other, Unconditional::Allowed, Err(conflict));
-        let malformed = "500 Internal error occurred: strconv.ParseUint: parsing \"x\": invalid \
-                         syntax";
+        let malformed = "500 strconv.ParseUint: parsing \"x\": invalid syntax";
         check(r#"{"resourceVersion":"x"}"#, Unconditional::Allowed, Err(malformed));
     }
 

@@ -94,7 +94,8 @@ impl Times {
         // A client that wants more than a year gets a year.
         let end = now + life.min(Duration::from_secs(365 * 24 * 60 * 60));
         let bookmark = wants_bookmarks.then(|| next_bookmark(now, end));
-        let timer = Box::pin(tokio::time::sleep_until(bookmark.unwrap_or(end)));
+        let first = bookmark.map_or(end, |bookmark| bookmark.min(end));
+        let timer = Box::pin(tokio::time::sleep_until(first));
         Times { end, bookmark, is_bookmark_due: false, timer }
     }
 
