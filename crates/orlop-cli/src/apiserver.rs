@@ -17,7 +17,7 @@ use orlop_machinery::duration;
 use orlop_storage::EtcdOptions;
 
 use crate::logging::Verbosity;
-use crate::serving::{hostname, OpenStore, Serving, check_families};
+use crate::serving::{OpenStore, Serving, check_families, hostname};
 
 /// The only place of objects in etcd.
 const ETCD_PREFIX: &str = "/registry";

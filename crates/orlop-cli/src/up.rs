@@ -20,7 +20,7 @@ use crate::installation::Installation;
 use crate::kubeconfig::{self, Kubeconfig};
 use crate::logging::Verbosity;
 use crate::progress::Bar;
-use crate::serving::{hostname, OpenStore, Serving};
+use crate::serving::{OpenStore, Serving, hostname};
 
 /// Runs the control plane until it is stopped
 #[derive(clap::Args)]

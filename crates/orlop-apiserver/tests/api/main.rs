@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
 mod cluster;
+mod events_expire;
 mod objects;
 mod reviews;
 mod subresources;
