@@ -26,7 +26,7 @@ pub(super) enum Layer {
 }
 
 /// Every crate of the workspace has its layer here.
-const CRATES: [(&str, Layer); 19] = [
+const CRATES: [(&str, Layer); 20] = [
     ("orlop-machinery", Layer::Pure),
     ("orlop-cel", Layer::Pure),
     ("orlop-kinds", Layer::Pure),
@@ -43,6 +43,7 @@ const CRATES: [(&str, Layer); 19] = [
     ("orlop-cli", Layer::CommandLine),
     ("orlop-testkit", Layer::Development),
     ("orlop-storage-suite", Layer::Development),
+    ("orlop-apiserver-suite", Layer::Development),
     ("orlop-bench", Layer::Development),
     ("orlop-clients", Layer::Development),
     ("xtask", Layer::Development),
