@@ -105,8 +105,8 @@ impl Server {
         if let Some(allocator) = &allocator {
             hooks.add(allocator.resource(), allocator.clone());
         }
-        let shared = (store.clone(), catalog, Arc::new(metrics));
-        let inner = Arc::new(Inner::new(shared, options, hooks));
+        let inner = Inner::new(store.clone(), catalog, Arc::new(metrics), options, hooks);
+        let inner = Arc::new(inner);
         let objects = OwnObjects::of(&inner);
         let bootstrap = bootstrap_options(&inner.options);
         let hostname = bootstrap.hostname.clone();
@@ -168,7 +168,9 @@ impl Handle for Server {
 
 impl Inner {
     fn new(
-        (store, catalog, metrics): (Arc<dyn Store>, Arc<Catalog>, Arc<Metrics>),
+        store: Arc<dyn Store>,
+        catalog: Arc<Catalog>,
+        metrics: Arc<Metrics>,
         options: Options,
         hooks: WriteHooks,
     ) -> Inner {

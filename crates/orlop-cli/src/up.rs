@@ -1,6 +1,7 @@
 //! `orlop up`: runs the control plane.
 //!
-//! Everything that is wrong is found before anything is served: folder, store, port, PKI.
+//! Everything that is wrong is found before anything is served: folder, store, port, PKI,
+//! kubeconfig.
 
 mod renewal;
 
@@ -83,12 +84,12 @@ impl Up {
         options.secure_port = address.port();
         options.client_ca = Some(pki.ca.certificate.clone());
         options.request_header = Some(request_header(&pki));
-        let serving = Serving::start(serve, store, options, Duration::ZERO).await?;
-
         let url = kubeconfig::url(address);
         let kubeconfig = self.kubeconfig.clone();
         let renewal = Renewal { installation, names, pki, url: url.clone(), kubeconfig };
         let kubeconfig = renewal.write_kubeconfig()?;
+        let serving = Serving::start(serve, store, options, Duration::ZERO).await?;
+
         let took = begin.elapsed();
         say(&format!("ready  {url} after {took:.0?}; stop it with Ctrl-C"));
         say(&format!("\nexport KUBECONFIG={}", quoted(&kubeconfig)));
