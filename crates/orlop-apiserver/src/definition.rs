@@ -60,6 +60,13 @@ impl Definition {
         GroupKind { group: self.resource.group.clone(), kind: self.resource.kind.clone() }
     }
 
+    /// The kind that rules name which are the same for all groups that serve it.
+    #[must_use]
+    pub fn stored_group_kind(&self) -> GroupKind {
+        let group = self.storage.api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        GroupKind::new(group, &self.resource.kind)
+    }
+
     /// Whether objects live in namespaces.
     #[must_use]
     pub fn is_namespaced(&self) -> bool {

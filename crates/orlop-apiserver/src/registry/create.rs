@@ -142,7 +142,7 @@ fn prepare(server: &Inner, write: &Write<'_>, object: &mut Value) -> Result<(), 
         write.rules.prepare_create(context, object);
         let invalid = |object: &Value, errors: &Errors| {
             let name = Meta::of(object).name();
-            Err(Status::invalid(&definition.group_kind(), name, errors))
+            Err(Status::invalid(&definition.stored_group_kind(), name, errors))
         };
         let mut errors = Errors::new();
         let node = definition.node(object);

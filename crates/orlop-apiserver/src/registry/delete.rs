@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use orlop_machinery::Value;
-use orlop_machinery::group_version::GroupResource;
+use orlop_machinery::group_version::{GroupKind, GroupResource};
 use orlop_machinery::meta::delete::{self as rules, Ending};
 use orlop_machinery::meta::{Meta, MetaMut};
 use orlop_machinery::status::Status;
@@ -94,7 +94,8 @@ pub(crate) async fn delete(
 
 /// Upstream names the kind where it means the resource.
 fn kind_as_resource(definition: &Definition) -> GroupResource {
-    GroupResource::new(&definition.resource.group, &definition.resource.kind)
+    let GroupKind { group, kind } = definition.stored_group_kind();
+    GroupResource { group, resource: kind }
 }
 
 async fn mark(
@@ -104,6 +105,10 @@ async fn mark(
     (new, admitted): (&mut Value, Admitted),
 ) -> Result<Committed, Status> {
     let bytes = Bytes::from(write.definition.to_stored(new));
+    // Who deletes an object again that waits for its finalizers changes nothing.
+    if bytes == current.record.value() {
+        return Ok(Committed::At(current.record.modified().0));
+    }
     let expect = Expect::Revision(current.record.modified());
     let key = write.definition.key(write.namespace, Meta::of(new).name());
     let own = put(&key, bytes, expect, current.record.lease());

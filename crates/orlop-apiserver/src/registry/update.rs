@@ -209,7 +209,7 @@ fn prepare(server: &Inner, write: &Write<'_>, new: &mut Value, old: &Value) -> R
         write.rules.validate_update(context, &node, &old_node, &mut errors);
         if !errors.is_empty() {
             let name = Meta::of(new).name();
-            return Err(Status::invalid(&definition.group_kind(), name, &errors));
+            return Err(Status::invalid(&definition.stored_group_kind(), name, &errors));
         }
         let mut warnings = Vec::new();
         write.rules.warn_update(context, &node, &old_node, &mut warnings);

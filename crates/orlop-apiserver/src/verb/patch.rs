@@ -272,7 +272,8 @@ fn refuse(refusal: Refusal, error: &dyn std::fmt::Display) -> Status {
             status.details_mut();
             status
         }
-        _ => Status::internal_error(error),
+        // Upstream passes such errors on as they are.
+        _ => Status::failure(500, Reason::Unknown, error.to_string()),
     }
 }
 

@@ -125,7 +125,12 @@ impl Cluster {
 
     /// Starts a watch.
     pub async fn watch(&self, path: &str) -> Watch {
-        let request = Request::builder().method(Method::GET).uri(path);
+        self.watch_as(path, "application/json").await
+    }
+
+    /// Starts a watch whose events come in a form.
+    pub async fn watch_as(&self, path: &str, accept: &str) -> Watch {
+        let request = Request::builder().method(Method::GET).uri(path).header("accept", accept);
         let request = request.body(whole("")).unwrap();
         let answer = self.server.answer(request, &self.peer).await;
         let (parts, body) = answer.into_parts();

@@ -2,14 +2,26 @@
 
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub, reason = "a test")]
 
+mod answers;
 mod bad_input_bodies;
 mod bad_input_paths;
 mod bad_input_queries;
+mod chunking;
 mod cluster;
-mod every_kind;
-mod metrics;
+mod configuration;
+mod deletion;
+mod events;
 mod events_expire;
+mod every_kind;
+mod field_validation;
+mod metrics;
+mod namespaces;
 mod objects;
+mod pods;
+mod resource_versions;
 mod reviews;
+mod services;
 mod shutdown;
 mod subresources;
+mod watching;
+mod workload_status;
