@@ -25,6 +25,7 @@ mod event_ttl;
 mod flow;
 pub mod health;
 mod measured_store;
+mod impersonation;
 pub mod metrics;
 mod negotiate;
 pub mod non_resource;
