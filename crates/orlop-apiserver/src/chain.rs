@@ -21,8 +21,8 @@ use crate::request::RequestInfo;
 use crate::serve::Peer;
 use crate::server::Inner;
 use crate::{
-    authn, authz, deadline, deprecation, impersonation, negotiate, panic_guard, plain_text, respond,
-    verb,
+    authn, authz, deadline, deprecation, impersonation, negotiate, panic_guard, plain_text,
+    respond, verb,
 };
 
 /// Answers a request.
