@@ -20,7 +20,10 @@ use crate::query::has_whole_escapes;
 use crate::request::RequestInfo;
 use crate::serve::Peer;
 use crate::server::Inner;
-use crate::{authn, authz, deadline, deprecation, negotiate, panic_guard, plain_text, respond, verb};
+use crate::{
+    authn, authz, deadline, deprecation, impersonation, negotiate, panic_guard, plain_text,
+    respond, verb,
+};
 
 /// Answers a request.
 pub(crate) async fn serve(
@@ -102,6 +105,7 @@ async fn steps(
     let now = server.clock.now();
     let known = authn::user_of(peer, now)?;
     let user = authn::authenticate(known, &parts.headers)?;
+    let user = impersonation::impersonate(user, &parts.headers)?;
     let Ok(place) = server.flow.enter(&user, &info) else {
         return Ok(respond::too_many_requests().into());
     };

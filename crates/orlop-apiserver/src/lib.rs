@@ -24,6 +24,7 @@ mod event_recorder;
 mod event_ttl;
 mod flow;
 pub mod health;
+mod impersonation;
 mod measured_store;
 pub mod metrics;
 mod negotiate;

@@ -41,5 +41,36 @@ macro_rules! scripts {
 }
 
 scripts! {
+    apply
+    apply_prune
+    apply_server
+    auth
+    certificate
+    cluster
+    config
     create
+    delete
+    describe_others
+    describe_workloads
+    diff
+    drain
+    edit
+    events
+    explain
+    expose_run
+    get_forms
+    get_some
+    get_subresource
+    get_watch
+    impersonate
+    label_annotate
+    no_node
+    node
+    patch
+    proxy
+    replace
+    rollout
+    scale
+    set
+    wait
 }

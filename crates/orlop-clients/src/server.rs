@@ -73,6 +73,7 @@ impl Server {
             .env("KUBECONFIG", self.kubeconfig())
             .env("LC_ALL", "C.UTF-8")
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("TMPDIR", self.folder())
             .env("TZ", "UTC")
             .current_dir(self.folder());
         command

@@ -15,6 +15,7 @@
 //! describes (`RawExtension`, `FieldsV1`) is a value like all others: Go keeps its text, with the
 //! order of its keys.
 
+mod conversion;
 mod document;
 mod leaf;
 #[cfg(test)]
@@ -24,6 +25,7 @@ pub(crate) mod sample;
 mod tests;
 mod trail;
 
+pub use conversion::conversion_error;
 pub(crate) use document::read;
 
 use crate::bytes::BytesError;

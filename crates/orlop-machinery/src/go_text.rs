@@ -7,7 +7,8 @@ use std::fmt::Write;
 use crate::value::Value;
 
 /// As `%v`: `map[a:1 b:[x <nil>]]`.
-pub(crate) fn show(value: &Value) -> String {
+#[must_use]
+pub fn show(value: &Value) -> String {
     let mut out = String::new();
     write_plain(value, &mut out);
     out

@@ -44,6 +44,6 @@ pub mod value;
 pub mod version;
 pub mod yaml;
 
-mod go_text;
+pub mod go_text;
 
 pub use value::{Map, Str, Value};

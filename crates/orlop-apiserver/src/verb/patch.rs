@@ -14,7 +14,7 @@ use orlop_machinery::meta::{Meta, create as rules};
 use orlop_machinery::patch::{Refusal, json::JsonPatch, merge, strategic};
 use orlop_machinery::status::{Reason, Status};
 use orlop_machinery::strict::FieldValidation;
-use orlop_machinery::{Value, decode, json, yaml};
+use orlop_machinery::{Value, decode, go_text, json, yaml};
 
 use crate::body::Body;
 use crate::call::{Call, Warnings};
@@ -191,37 +191,8 @@ impl Patch {
         warnings: &Warnings,
     ) -> Result<Value, Status> {
         let validation = self.options.field_validation;
-        let (patched, mut findings) = match self.patch_type {
-            PatchType::Json => {
-                let parsed = match validation {
-                    FieldValidation::Ignore => JsonPatch::parse(&self.body).map(unfound),
-                    _ => JsonPatch::parse_strict(&self.body),
-                };
-                let (patch, findings) = parsed.map_err(|error| refuse(error.refusal(), &error))?;
-                let patched =
-                    patch.apply(live.clone()).map_err(|error| refuse(error.refusal(), &error))?;
-                (patched, findings)
-            }
-            PatchType::Merge => {
-                let parsed = match validation {
-                    FieldValidation::Ignore => merge::parse(&self.body).map(unfound),
-                    _ => merge::parse_strict(&self.body),
-                };
-                let (patch, findings) = parsed.map_err(|error| refuse(error.refusal(), &error))?;
-                let patched = merge::apply(live.clone(), patch)
-                    .map_err(|error| refuse(error.refusal(), &error))?;
-                (patched, findings)
-            }
-            PatchType::Strategic | PatchType::Apply => {
-                let (patch, findings) = strategic::parse(&self.body)
-                    .map_err(|error| refuse(error.refusal(), &error))?;
-                let (schema, id) = (&definition.schema, definition.id);
-                let patched = strategic::strategic_merge(schema, id, live.clone(), patch)
-                    .map_err(|error| refuse(error.refusal(), &error))?;
-                (patched, findings)
-            }
-        };
-        let shown = || json::to_string(&patched);
+        let (patched, mut findings) = self.merge(definition, live)?;
+        let shown = || self.shown(&patched);
         // Strategic patches cannot reach kind and version.
         if self.patch_type != PatchType::Strategic {
             let target = Target::of(definition);
@@ -229,7 +200,10 @@ impl Patch {
                 .map_err(|why| invalid_patch(&shown(), &why))?;
         }
         let decoded = decode::decode(&definition.schema, definition.id, patched.clone());
-        let decoded = decoded.map_err(|error| invalid_patch(&shown(), &error.to_string()))?;
+        let decoded = decoded.map_err(|error| {
+            let why = self.converter_says(definition, &patched);
+            invalid_patch(&shown(), &why.unwrap_or_else(|| error.to_string()))
+        })?;
         if validation != FieldValidation::Ignore {
             let unknown = decoded.unknown.iter();
             findings.extend(unknown.map(|path| format!("unknown field \"{path}\"")));
@@ -248,6 +222,57 @@ impl Patch {
         object.set("kind", definition.resource.kind.as_str());
         definition.set_defaults(&mut object);
         Ok(object)
+    }
+
+    /// The live object after the patch, as it comes, and what is dubious about the patch.
+    fn merge(&self, definition: &Definition, live: &Value) -> Result<(Value, Vec<String>), Status> {
+        let validation = self.options.field_validation;
+        match self.patch_type {
+            PatchType::Json => {
+                let parsed = match validation {
+                    FieldValidation::Ignore => JsonPatch::parse(&self.body).map(unfound),
+                    _ => JsonPatch::parse_strict(&self.body),
+                };
+                let (patch, findings) = parsed.map_err(|error| refuse(error.refusal(), &error))?;
+                let patched =
+                    patch.apply(live.clone()).map_err(|error| refuse(error.refusal(), &error))?;
+                Ok((patched, findings))
+            }
+            PatchType::Merge => {
+                let parsed = match validation {
+                    FieldValidation::Ignore => merge::parse(&self.body).map(unfound),
+                    _ => merge::parse_strict(&self.body),
+                };
+                let (patch, findings) = parsed.map_err(|error| refuse(error.refusal(), &error))?;
+                let patched = merge::apply(live.clone(), patch)
+                    .map_err(|error| refuse(error.refusal(), &error))?;
+                Ok((patched, findings))
+            }
+            PatchType::Strategic | PatchType::Apply => {
+                let (patch, findings) = strategic::parse(&self.body)
+                    .map_err(|error| refuse(error.refusal(), &error))?;
+                let (schema, id) = (&definition.schema, definition.id);
+                let patched = strategic::strategic_merge(schema, id, live.clone(), patch)
+                    .map_err(|error| refuse(error.refusal(), &error))?;
+                Ok((patched, findings))
+            }
+        }
+    }
+
+    /// What a message shows of a patch that does not fit. Upstream shows the result as text, but
+    /// has no such text of a strategic merge patch: there it shows the patch, as Go prints it.
+    fn shown(&self, patched: &Value) -> String {
+        match (self.patch_type, strategic::parse(&self.body)) {
+            (PatchType::Strategic, Ok((patch, _))) => go_text::show(&patch),
+            _ => json::to_string(patched),
+        }
+    }
+
+    /// The words for a result that is no object, where upstream converts instead of decoding.
+    fn converter_says(&self, definition: &Definition, patched: &Value) -> Option<String> {
+        let is_converted = self.patch_type == PatchType::Strategic;
+        let error = || decode::conversion_error(&definition.schema, definition.id, patched);
+        is_converted.then(error).flatten()
     }
 }
 

@@ -57,16 +57,19 @@ impl Normalizer {
     }
 }
 
-const RULES: [(&str, &str); 9] = [
+const RULES: [(&str, &str); 12] = [
     (r"https://(127\.0\.0\.1|localhost|0\.0\.0\.0):\d+", "https://SERVER"),
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "UID"),
     (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", "TIME"),
     (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} 20\d\d \d\d:\d\d:\d\d [+]0000", "TIME"),
-    (r#"(resourceVersion"?: ?")\d+""#, r#"${1}RV""#),
+    (r#"(resourceVersion\\?"?: ?\\?")\d+\b"#, "${1}RV"),
     (r#"(continue"?: ?)"?[A-Za-z0-9_=-]{20,}"?"#, "${1}TOKEN"),
     (r#"(nodePort"?: ?)3\d{4}\b"#, "${1}PORT"),
     (r"\b(\d+):3\d{4}/(TCP|UDP|SCTP)", "$1:PORT/$2"),
     (r"\b[EWI]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ ", "LOG "),
+    (r"\b(kubectl-edit|LIVE|MERGED)-\d+", "$1-NUMBER"),
+    (r"\b20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [+]0000( UTC)?", "TIME"),
+    (r"( )3\d{4}/(TCP|UDP|SCTP)", "${1}PORT/$2"),
 ];
 /// An age that stands alone between spaces.
 const AGE: &str = r"(?m)(^|[ (])(\d+)(m(\d+))?s(  ?|$|\)| ago)";
@@ -121,6 +124,8 @@ mod tests {
         check("Created:  Sun, 15 Nov 2026 20:31:00 +0000", "Created:  TIME");
         check(r#"  resourceVersion: "12""#, r#"  resourceVersion: "RV""#);
         check(r#"{"resourceVersion":"12"}"#, r#"{"resourceVersion":"RV"}"#);
+        check(r#""{\"resourceVersion\":\"12\"}""#, r#""{\"resourceVersion\":\"RV\"}""#);
+        check("--- /tmp/x/LIVE-7/a\t2026-11-15 20:31:00.1 +0000", "--- FOLDER/LIVE-NUMBER/a\tTIME");
         check("80:31234/TCP", "80:PORT/TCP");
     }
 
