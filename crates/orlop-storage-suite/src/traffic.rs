@@ -26,7 +26,7 @@ use self::watcher::Watcher;
 use crate::history::{History, Recorder, Tape};
 
 /// The two kinds of objects: keys are below these.
-const KINDS: [&str; 2] = ["/registry/pods/", "/registry/services/"];
+pub const KINDS: [&str; 2] = ["/registry/pods/", "/registry/services/"];
 
 /// How much of what.
 #[derive(Clone, Debug)]
@@ -43,6 +43,8 @@ pub struct Traffic {
     pub seed: u64,
     /// How often history is given up.
     pub compaction_interval: Option<Duration>,
+    /// Whether some transactions write two keys.
+    pub writes_pairs: bool,
     /// When clients stop, done or not; watchers have the same time again to catch up.
     pub time_max: Duration,
 }
@@ -56,6 +58,7 @@ impl Default for Traffic {
             watchers: 8,
             seed: 0,
             compaction_interval: Some(Duration::from_millis(10)),
+            writes_pairs: true,
             time_max: Duration::from_secs(30),
         }
     }
@@ -70,24 +73,34 @@ impl Traffic {
     /// # Panics
     /// If the store does not answer at the beginning or the end, or a watcher does not catch up.
     pub async fn run(&self, store: Arc<dyn Store>) -> History {
-        let tape = Tape::new();
-        let start = self.everything(&store).await;
+        self.run_on(&[store]).await
+    }
+
+    /// As [`Traffic::run`], on several ways to one store: clients and watchers take turns in
+    /// choosing theirs.
+    ///
+    /// # Panics
+    /// As [`Traffic::run`], and if there is no store.
+    pub async fn run_on(&self, stores: &[Arc<dyn Store>]) -> History {
+        let (tape, first) = (Tape::new(), &stores[0]);
+        let start = self.everything(first).await;
         let deadline = Instant::now() + self.time_max;
         let (closing, closed) = tokio::sync::watch::channel(None);
 
         let mut watchers = JoinSet::new();
         for number in 0..self.watchers {
-            let store = self.recorder(&store, &tape, self.clients + number);
+            let store = &stores[number % stores.len()];
+            let store = self.recorder(store, &tape, self.clients + number);
             let rng = self.rng(self.clients + number);
             let watcher = Watcher::new(store, rng, closed.clone());
             watchers.spawn(timeout_at(deadline + self.time_max, watcher.run()));
         }
-        let compactor = self.compactor(self.recorder(&store, &tape, self.clients + self.watchers));
+        let compactor = self.compactor(self.recorder(first, &tape, self.clients + self.watchers));
         let compactor = tokio::spawn(compactor);
         let mut clients = JoinSet::new();
         for number in 0..self.clients {
-            let recorder = self.recorder(&store, &tape, number);
-            let client = Client::new(number, recorder, self.rng(number), self.keys);
+            let recorder = self.recorder(&stores[number % stores.len()], &tape, number);
+            let client = Client::new(number, recorder, self.rng(number), self);
             clients.spawn(timeout_at(deadline, client.run(self.operations / self.clients)));
         }
         let mut unfinished = 0;
@@ -98,13 +111,13 @@ impl Traffic {
             println!("{unfinished} of {} clients ran out of time", self.clients);
         }
         compactor.abort();
-        let last = self.close(&self.recorder(&store, &tape, self.clients + self.watchers)).await;
+        let last = self.close(&self.recorder(first, &tape, self.clients + self.watchers)).await;
         closing.send_replace(Some(last));
         while let Some(ended) = watchers.join_next().await {
             let caught_up = ended.expect("a watcher ends without a panic");
             assert!(caught_up.is_ok(), "a watcher did not see revision {last} in time");
         }
-        tape.history(start, self.everything(&store).await)
+        tape.history(start, self.everything(first).await)
     }
 
     fn recorder(&self, store: &Arc<dyn Store>, tape: &Arc<Tape>, client: usize) -> Recorder {
@@ -146,12 +159,21 @@ impl Traffic {
         }
     }
 
-    /// The last write, which every watcher sees.
+    /// The last writes. Whatever a watcher watches, it sees one of the answered revision or later.
     async fn close(&self, store: &Recorder) -> Revision {
+        if self.writes_pairs {
+            return self.close_kinds(store, &KINDS).await;
+        }
+        let first = self.close_kinds(store, &KINDS[..1]).await;
+        self.close_kinds(store, &KINDS[1..]).await;
+        first
+    }
+
+    async fn close_kinds(&self, store: &Recorder, kinds: &[&str]) -> Revision {
         let deadline = Instant::now() + self.time_max;
         for attempt in 0.. {
             let value = format!("closing {attempt}");
-            let txn = KINDS.iter().fold(Txn::new(), |txn, kind| {
+            let txn = kinds.iter().fold(Txn::new(), |txn, kind| {
                 txn.put(format!("{kind}closing"), value.clone(), Expect::Anything)
             });
             match store.commit(txn).await {

@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use tokio::time::sleep;
 
-use super::{KINDS, is_down, weighted};
+use super::{KINDS, Traffic, is_down, weighted};
 use crate::history::Recorder;
 
 /// The most records of a page.
@@ -39,6 +39,7 @@ pub(super) struct Client {
     store: Recorder,
     rng: StdRng,
     keys: usize,
+    writes_pairs: bool,
     /// What this client believes to exist, and at which revision.
     view: BTreeMap<String, Revision>,
     /// The newest revision it has seen.
@@ -47,9 +48,10 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(number: usize, store: Recorder, rng: StdRng, keys: usize) -> Self {
-        let newest = Revision::ZERO;
-        Self { number, store, rng, keys, view: BTreeMap::new(), newest, written: 0 }
+    pub(super) fn new(number: usize, store: Recorder, rng: StdRng, traffic: &Traffic) -> Self {
+        let Traffic { keys, writes_pairs, .. } = *traffic;
+        let (view, newest) = (BTreeMap::new(), Revision::ZERO);
+        Self { number, store, rng, keys, writes_pairs, view, newest, written: 0 }
     }
 
     /// Does so many operations.
@@ -133,7 +135,7 @@ impl Client {
     async fn write(&mut self) -> Result<(), Error> {
         let kinds = [
             (85, Change::Update),
-            (5, Change::UpdateTwo),
+            (if self.writes_pairs { 5 } else { 0 }, Change::UpdateTwo),
             (5, Change::Delete),
             (5, Change::Create),
         ];
