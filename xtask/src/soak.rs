@@ -17,12 +17,15 @@ struct Soak {
     needs: &'static [Tool],
 }
 
-const SOAKS: [Soak; 1] = [Soak {
-    name: "storage",
-    package: "orlop-storage-suite",
-    test: "soak",
-    needs: &[install::C_COMPILER],
-}];
+const SOAKS: [Soak; 2] = [
+    Soak {
+        name: "storage",
+        package: "orlop-storage-suite",
+        test: "soak",
+        needs: &[install::C_COMPILER],
+    },
+    Soak { name: "apiserver", package: "orlop-cli", test: "soak", needs: &[install::C_COMPILER] },
+];
 
 const KILLS_DEFAULT: u32 = 200;
 

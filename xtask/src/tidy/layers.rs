@@ -43,6 +43,7 @@ const CRATES: [(&str, Layer); 19] = [
     ("orlop-cli", Layer::CommandLine),
     ("orlop-testkit", Layer::Development),
     ("orlop-storage-suite", Layer::Development),
+    ("orlop-apiserver-suite", Layer::Development),
     ("orlop-bench", Layer::Development),
     ("orlop-clients", Layer::Development),
     ("xtask", Layer::Development),
