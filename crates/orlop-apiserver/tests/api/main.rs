@@ -8,6 +8,7 @@ mod bad_input_queries;
 mod cluster;
 mod every_kind;
 mod metrics;
+mod events_expire;
 mod objects;
 mod reviews;
 mod shutdown;
