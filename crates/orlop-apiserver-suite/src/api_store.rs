@@ -60,7 +60,7 @@ impl Notes {
     }
 
     /// The record that an object is, with a note of its UID.
-    fn record(&self, object: &Value) -> Record {
+    pub(crate) fn record(&self, object: &Value) -> Record {
         let metadata = &object["metadata"];
         let text = |value: &Value| value.as_str().expect("objects have names").to_owned();
         let key = format!("{PREFIX}{}/{}", text(&metadata["namespace"]), text(&metadata["name"]));

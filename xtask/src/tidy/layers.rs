@@ -26,7 +26,7 @@ pub(super) enum Layer {
 }
 
 /// Every crate of the workspace has its layer here.
-const CRATES: [(&str, Layer); 19] = [
+const CRATES: [(&str, Layer); 20] = [
     ("orlop-machinery", Layer::Pure),
     ("orlop-cel", Layer::Pure),
     ("orlop-kinds", Layer::Pure),
