@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use orlop_storage::Store;
-use orlop_storage_suite::history::{self, WatchLog};
+use orlop_storage::{Outcome, Store};
+use orlop_storage_suite::history::{self, Answer, Call, WatchLog};
 use orlop_storage_suite::traffic::{KINDS, Traffic};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -20,6 +20,8 @@ use crate::complete::complete;
 pub struct Judged {
     /// Calls of all clients.
     pub calls: usize,
+    /// Those that changed something, as far as the clients know.
+    pub written: usize,
     /// Watches of all clients, each resumed one counted again.
     pub watches: usize,
     /// Events of all watches.
@@ -52,13 +54,19 @@ pub async fn stores(servers: &[&ApiServer]) -> Result<(Vec<Arc<dyn Store>>, Arc<
 pub async fn judge(traffic: &Traffic, stores: &[Arc<dyn Store>], notes: &Notes) -> Result<Judged> {
     let recorded = traffic.run_on(stores).await;
     let history = complete(&recorded, notes);
+    let is_written =
+        |call: &&Call| matches!(call.answer, Answer::Outcome(Outcome::Committed { .. }));
     let judged = Judged {
         calls: history.calls.len(),
+        written: history.calls.iter().filter(is_written).count(),
         watches: history.watches.len(),
         events: history.watches.iter().flat_map(WatchLog::events).count(),
     };
     println!("seed {}: {judged:?}", traffic.seed);
-    anyhow::ensure!(judged.events > 0, "the traffic did not flow");
+    anyhow::ensure!(
+        judged.events > 0 && judged.written > traffic.operations / 20,
+        "the traffic did not flow"
+    );
     let checked = history::check(&history).map_err(|violation| anyhow::anyhow!("{violation}"));
     checked.with_context(|| format!("seed {}", traffic.seed))?;
     Ok(judged)

@@ -109,7 +109,7 @@ async fn servers_that_start_at_once_make_one_cluster() -> Result<()> {
     let ranges = list("/apis/networking.k8s.io/v1/servicecidrs").await?;
     assert_eq!(names(&ranges), ["kubernetes"]);
     let leases = list("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases").await?;
-    assert_eq!(names(&leases).len(), 3, "one of each server: {leases}");
+    assert_eq!(names(&leases).len(), 1, "servers of one machine share their lease: {leases}");
     let classes = list("/apis/scheduling.k8s.io/v1/priorityclasses").await?;
     assert_eq!(names(&classes), ["system-cluster-critical", "system-node-critical"]);
     Ok(())
@@ -205,6 +205,28 @@ async fn a_server_that_is_cut_off_promises_nothing_and_catches_up() -> Result<()
         let expect = ("ADDED".to_owned(), name.to_owned(), version(object));
         assert_eq!(event(&mut watching).await?, expect);
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn watches_go_on_after_etcd_was_killed() -> Result<()> {
+    if engines::is_etcd_missing() {
+        return Ok(());
+    }
+    let mut etcd = EtcdServer::start()?;
+    let server = start(etcd.endpoint())?;
+    let client = server.client()?;
+    let mut watching = watch(&client, version(&client.get(MAPS).await?)).await?;
+    for round in 0..3 {
+        let name = format!("map-{round}");
+        let made = client.create(MAPS, &map(&name)).await?;
+        assert_eq!(event(&mut watching).await?, ("ADDED".into(), name, version(&made)));
+        etcd.kill()?;
+        refuses(&client, "GET", MAPS, None).await?;
+        etcd.restart()?;
+        until_ready(&client).await?;
+    }
+    assert_eq!(names(&client.get(MAPS).await?), ["map-0", "map-1", "map-2"]);
     Ok(())
 }
 

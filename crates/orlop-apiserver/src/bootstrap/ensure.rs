@@ -29,9 +29,12 @@ pub(super) async fn ensure(
     if objects.get(place_of(&object)).await?.is_some() {
         return Ok(());
     }
-    match objects.create(object, field_manager).await {
-        Err(status) if !status.is(&Reason::AlreadyExists) => Err(status),
-        _ => Ok(()),
+    let created = objects.create(object.clone(), field_manager).await;
+    match created {
+        Err(status) if status.is(&Reason::AlreadyExists) => Ok(()),
+        // Another server may have been faster, and has what the object asks for: its address.
+        Err(_) if objects.get(place_of(&object)).await?.is_some() => Ok(()),
+        created => created.map(drop),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use orlop_machinery::meta::{Meta, find_condition};
-use orlop_machinery::status::Status;
+use orlop_machinery::status::{Reason, Status};
 use orlop_machinery::{Str, Value};
 use orlop_storage::Clock;
 
@@ -78,8 +78,11 @@ impl DefaultServiceCidr {
         if matches!((found_cidrs, cidrs_wanted), ([only], [first, _]) if first == only) {
             tracing::info!(cidrs = ?self.cidrs, "the default ServiceCIDR gets a second family");
             found.set("spec", self.spec());
-            self.objects.update(found, FIELD_MANAGER).await?;
-            return Ok(());
+            return match self.objects.update(found, FIELD_MANAGER).await {
+                // Another server was quicker; the next round looks at what it wrote.
+                Err(status) if status.is(&Reason::Conflict) => Ok(()),
+                updated => updated.map(drop),
+            };
         }
         if self.cidrs.iter().map(Str::as_str).ne(cidrs.iter().copied()) {
             let note = format!(
