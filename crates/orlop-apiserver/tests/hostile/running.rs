@@ -72,7 +72,7 @@ impl Running<Server> {
         let text = self.ask("GET", "/metrics", "").await.bytes;
         let text = String::from_utf8_lossy(&text);
         let lines = text.lines().filter(|line| line.starts_with("apiserver_longrunning_requests{"));
-        lines.map(|line| line.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap() as u64).sum()
+        lines.map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum()
     }
 
     /// Waits until so many watches are under way.
