@@ -44,4 +44,5 @@ scripts! {
     create
     helm
     helm3
+    kubectl_old
 }
