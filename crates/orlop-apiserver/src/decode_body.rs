@@ -47,6 +47,8 @@ pub(crate) struct Target<'a> {
     pub id: StructId,
     /// Its version, such as `apps/v1`.
     pub api_version: &'a str,
+    /// Versions of the same shape that it may say instead.
+    pub older_versions: &'a [&'a str],
     /// Its kind.
     pub kind: &'a str,
     /// The defaults that are set, if any.
@@ -62,6 +64,7 @@ impl<'a> Target<'a> {
             schema: &definition.schema,
             id: definition.id,
             api_version: &definition.api_version,
+            older_versions: &[],
             kind: &definition.resource.kind,
             defaults: Some(&definition.defaults),
             accepts_protobuf: has_protobuf(definition),
@@ -311,7 +314,9 @@ impl Named {
     }
 
     fn is(&self, target: &Target<'_>) -> bool {
-        self.kind == target.kind && self.version.to_string() == target.api_version
+        let version = self.version.to_string();
+        let fits = version == target.api_version || target.older_versions.contains(&&*version);
+        self.kind == target.kind && fits
     }
 
     fn check(&self, target: &Target<'_>) -> Result<(), Status> {

@@ -32,9 +32,9 @@ macro_rules! scripts {
         #[test]
         fn every_transcript_is_a_test() {
             let listed = BTreeSet::from([$(stringify!($name).to_owned()),*]);
-            let there = folder().read_dir().unwrap().map(|entry| {
-                entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned()
-            });
+            let entries = folder().read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+            let there = entries
+                .filter_map(|name| Some(name.to_str()?.strip_suffix(".txt")?.to_owned()));
             assert_eq!(there.collect::<BTreeSet<_>>(), listed);
         }
     };
@@ -49,6 +49,7 @@ scripts! {
     cluster
     config
     create
+<<<<<<< HEAD
     delete
     describe_others
     describe_workloads
@@ -73,4 +74,9 @@ scripts! {
     scale
     set
     wait
+=======
+    helm
+    helm3
+    kubectl_old
+>>>>>>> probes
 }

@@ -4,7 +4,8 @@
 //! with `> ` right below continue it, so here-documents work. What follows, up to the next
 //! command, is what it prints on both outputs. Exit codes other than 0 are a last line `[1]`.
 //! Lines that start with `#` and empty lines between a `#` line and a command are for the
-//! reader. All commands of a transcript run in one folder, against one server.
+//! reader. All commands of a transcript run in one folder, against one server; `$FILES` is the
+//! folder `files` beside the transcript.
 //!
 //! What differs from run to run is replaced on both sides ([`normalize`]). With
 //! `UPDATE_SCRIPTS=1` the output in the file is replaced by what came; `ORLOP_CLIENTS_SERVER`
@@ -14,6 +15,7 @@ mod normalize;
 
 use std::fmt::Write;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -47,7 +49,10 @@ pub fn run(path: &Path, orlop: &str, clients: &Clients) -> Result<()> {
             Step::Talk(talk) => came.push_str(talk),
             Step::Command { typed, .. } => {
                 came.push_str(typed);
-                came.push_str(&execute(typed, &server, clients, &normalizer)?);
+                let mut command = prepare(typed, &server, clients);
+                command.env("FILES", path.with_file_name("files"));
+                let seen = execute(&mut command, &normalizer);
+                came.push_str(&seen.with_context(|| format!("running\n{typed}"))?);
             }
         }
     }
@@ -100,18 +105,17 @@ fn clients_of(script: &[Step]) -> Vec<Client> {
     Client::ALL.into_iter().filter(is_called).collect()
 }
 
-/// Runs a command and returns what is seen of it in a transcript.
-fn execute(
-    typed: &str,
-    server: &Server,
-    clients: &Clients,
-    normalizer: &Normalizer,
-) -> Result<String> {
+/// What was typed, as a command of somebody who has the clients and the server.
+fn prepare(typed: &str, server: &Server, clients: &Clients) -> Command {
     let mut command = server.command_of_a_client(Path::new("/bin/sh"));
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", clients.commands().display());
     command.env("PATH", path).arg("-c").arg(shell_text(typed));
-    let (status, said) = subprocess::run(&mut command, COMMAND_LIMIT)
-        .with_context(|| format!("running\n{typed}"))?;
+    command
+}
+
+/// Runs a command and returns what is seen of it in a transcript.
+fn execute(command: &mut Command, normalizer: &Normalizer) -> Result<String> {
+    let (status, said) = subprocess::run(command, COMMAND_LIMIT)?;
     let mut seen = normalizer.apply(&said);
     if !seen.is_empty() && !seen.ends_with('\n') {
         seen.push('\n');

@@ -22,7 +22,7 @@ use orlop_machinery::{Str, Value};
 use super::payload::EVICTION;
 use crate::body::Body;
 use crate::call::Call;
-use crate::decode_body;
+use crate::decode_body::{self, Target};
 use crate::definition::Definition;
 use crate::objects::FIELD_MANAGER;
 use crate::options::{WriteOptions, WriteVerb, validate_delete_options};
@@ -35,11 +35,15 @@ const ATTEMPTS_MAX: u32 = 20;
 /// How much longer to wait before each further attempt.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// What clients of Kubernetes before 1.22 send, and upstream takes to this day.
+const OLDER_VERSIONS: &[&str] = &["policy/v1beta1"];
+
 /// POST of `pods/NAME/eviction`.
 pub(super) async fn serve(server: &Arc<Inner>, call: &mut Call) -> Result<Response<Body>, Status> {
     let pods = call.definition.clone();
     let query = WriteOptions::parse(call.query(), WriteVerb::Create)?;
-    let mut eviction = decode_body::read_object(call, &EVICTION, query.field_validation).await?;
+    let target = Target { older_versions: OLDER_VERSIONS, ..Target::of(&EVICTION) };
+    let mut eviction = decode_body::read_as(call, &target, query.field_validation).await?;
     rules::wipe_system_fields(&mut eviction);
     rules::match_namespace(&mut eviction, &call.info.namespace, EVICTION.resource.scope)?;
     let name = call.info.name.as_str();

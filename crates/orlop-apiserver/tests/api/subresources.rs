@@ -391,6 +391,20 @@ async fn an_evicted_pod_says_why_it_ends() {
 }
 
 #[tokio::test]
+async fn an_eviction_may_be_of_the_version_that_is_not_served() {
+    let cluster = Cluster::start().await;
+    running_pod(&cluster, "ev").await;
+    let path = format!("{PODS}/ev/eviction");
+    let eviction = |version: &str| {
+        let metadata = json!({"name": "ev"});
+        json!({"apiVersion": version, "kind": "Eviction", "metadata": metadata})
+    };
+    let refused = cluster.post(&path, &eviction("policy/v1alpha1")).await;
+    assert_eq!(refused.failure(400).0, "BadRequest");
+    cluster.post(&path, &eviction("policy/v1beta1")).await.expect(201);
+}
+
+#[tokio::test]
 async fn an_eviction_is_taken_from_the_budget() {
     let cluster = Cluster::start().await;
     running_pod(&cluster, "ev").await;
