@@ -49,7 +49,6 @@ scripts! {
     cluster
     config
     create
-<<<<<<< HEAD
     delete
     describe_others
     describe_workloads
@@ -63,7 +62,10 @@ scripts! {
     get_some
     get_subresource
     get_watch
+    helm
+    helm3
     impersonate
+    kubectl_old
     label_annotate
     no_node
     node
@@ -74,9 +76,4 @@ scripts! {
     scale
     set
     wait
-=======
-    helm
-    helm3
-    kubectl_old
->>>>>>> probes
 }

@@ -57,21 +57,13 @@ impl Normalizer {
     }
 }
 
-<<<<<<< HEAD
-const RULES: [(&str, &str); 12] = [
-=======
-const RULES: [(&str, &str); 10] = [
->>>>>>> probes
+const RULES: [(&str, &str); 13] = [
     (r"https://(127\.0\.0\.1|localhost|0\.0\.0\.0):\d+", "https://SERVER"),
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "UID"),
     (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", "TIME"),
     (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} 20\d\d \d\d:\d\d:\d\d [+]0000", "TIME"),
-<<<<<<< HEAD
     (r#"(resourceVersion\\?"?: ?\\?")\d+\b"#, "${1}RV"),
-=======
     (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ \d]\d \d\d:\d\d:\d\d 20\d\d\b", "TIME"),
-    (r#"(resourceVersion"?: ?")\d+""#, r#"${1}RV""#),
->>>>>>> probes
     (r#"(continue"?: ?)"?[A-Za-z0-9_=-]{20,}"?"#, "${1}TOKEN"),
     (r#"(nodePort"?: ?)3\d{4}\b"#, "${1}PORT"),
     (r"\b(\d+):3\d{4}/(TCP|UDP|SCTP)", "$1:PORT/$2"),
