@@ -60,7 +60,11 @@ impl Notes {
     }
 
     /// The record that an object is, with a note of its UID.
-    pub(crate) fn record(&self, object: &Value) -> Record {
+    ///
+    /// # Panics
+    /// If it has no name, no UID or no resource version.
+    #[must_use]
+    pub fn record(&self, object: &Value) -> Record {
         let metadata = &object["metadata"];
         let text = |value: &Value| value.as_str().expect("objects have names").to_owned();
         let key = format!("{PREFIX}{}/{}", text(&metadata["namespace"]), text(&metadata["name"]));

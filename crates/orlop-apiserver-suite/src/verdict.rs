@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use orlop_storage::{Outcome, Store};
+use orlop_storage_suite::chaos;
+use orlop_storage_suite::etcd_server::EtcdCluster;
 use orlop_storage_suite::history::{self, Answer, Call, WatchLog};
 use orlop_storage_suite::traffic::{KINDS, Traffic};
 use rand::rngs::StdRng;
@@ -64,7 +66,7 @@ pub async fn judge(traffic: &Traffic, stores: &[Arc<dyn Store>], notes: &Notes) 
     };
     println!("seed {}: {judged:?}", traffic.seed);
     anyhow::ensure!(
-        judged.events > 0 && judged.written > traffic.operations / 20,
+        judged.events > 0 && judged.written > traffic.operations / 50,
         "the traffic did not flow"
     );
     let checked = history::check(&history).map_err(|violation| anyhow::anyhow!("{violation}"));
@@ -112,5 +114,32 @@ pub async fn killed(program: &Path, kills: u32, seed: u64) -> Result<Judged> {
     Ok(judged)
 }
 
+/// Traffic on three servers, each on all members of an etcd cluster of three that are killed,
+/// paused and cut off, `failures` times.
+///
+/// # Errors
+/// As [`judge`], and when something does not start.
+pub async fn failing_etcd(program: &Path, failures: u32, seed: u64) -> Result<Judged> {
+    println!("seed {seed}");
+    let mut cluster = EtcdCluster::start(3)?;
+    let start = || ApiServer::on_etcd(program, &cluster.endpoints(), &[]);
+    let servers = [start()?, start()?, start()?];
+    let (stores, notes) = stores(&servers.each_ref()).await?;
+    let breaking = tokio::task::spawn_blocking(move || {
+        chaos::break_members(&mut cluster, failures.into(), seed);
+        cluster
+    });
+    let traffic = Traffic {
+        operations: OPERATIONS_PER_FAILURE * failures as usize,
+        time_max: Duration::from_secs(30 + 10 * u64::from(failures)),
+        ..traffic(seed)
+    };
+    let judged = judge(&traffic, &stores, &notes).await?;
+    breaking.await?;
+    Ok(judged)
+}
+
+/// Enough to go on until a member has failed and is back.
+const OPERATIONS_PER_FAILURE: usize = 300;
 /// Enough to go on until the server was killed and is back.
 const OPERATIONS_PER_KILL: usize = 1200;

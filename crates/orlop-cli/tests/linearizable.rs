@@ -48,3 +48,12 @@ async fn a_server_that_is_killed_under_load_loses_nothing() -> Result<()> {
     verdict::killed(Path::new(PROGRAM), 4, seed()).await?;
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn three_servers_are_linearizable_while_members_of_etcd_fail() -> Result<()> {
+    if engines::is_etcd_missing() {
+        return Ok(());
+    }
+    verdict::failing_etcd(Path::new(PROGRAM), 3, seed()).await?;
+    Ok(())
+}

@@ -44,13 +44,7 @@ pub async fn failing_members(failures: u64, seed: u64) {
     options.request_timeout = Duration::from_secs(2);
     let store: Arc<dyn Store> = Arc::new(Etcd::connect(options).await.expect("a connection"));
     let chaos = tokio::task::spawn_blocking(move || {
-        let mut random = StdRng::seed_from_u64(seed);
-        for _ in 0..failures {
-            std::thread::sleep(Duration::from_millis(random.random_range(200..800)));
-            let member = random.random_range(0..3);
-            let length = Duration::from_millis(random.random_range(300..1500));
-            fail(&mut cluster, member, random.random_range(0..4), length);
-        }
+        break_members(&mut cluster, failures, seed);
         cluster
     });
     let traffic = Traffic {
@@ -62,6 +56,20 @@ pub async fn failing_members(failures: u64, seed: u64) {
     };
     verdict(store, traffic).await;
     chaos.await.expect("every member comes back");
+}
+
+/// Kills, pauses and cuts off members of a cluster of three, `failures` times, one at a time.
+///
+/// # Panics
+/// If a member does not come back.
+pub fn break_members(cluster: &mut EtcdCluster, failures: u64, seed: u64) {
+    let mut random = StdRng::seed_from_u64(seed);
+    for _ in 0..failures {
+        std::thread::sleep(Duration::from_millis(random.random_range(200..800)));
+        let member = random.random_range(0..3);
+        let length = Duration::from_millis(random.random_range(300..1500));
+        fail(cluster, member, random.random_range(0..4), length);
+    }
 }
 
 /// One failure of one member, and its end.
