@@ -192,6 +192,10 @@ impl WriteHook for ServiceAllocator {
         normalize_cluster_ips(service, Some(&old));
         let errors = set_ip_families(service, Some(&old), self.options.families);
         check(service, &errors)?;
+        if is_external_name(service) {
+            // Upstream keeps it, and shows it to nobody.
+            service.entry("spec").remove("internalTrafficPolicy");
+        }
         let mut writes = self.exchange_addresses(context, service, &old).await?;
         let mut ports = self.ports(&old, context);
         service_ports::exchange_on_update(service, &old, &mut ports).await?;

@@ -291,7 +291,7 @@ impl Part for Shown {
         ] {
             let list = life.read_as(&format!("{collection}?{query}"), "application/json").await;
             assert_eq!(list["kind"], format!("{}List", life.kind()), "{what}");
-            assert_eq!(names(&list), [life.name.clone()], "{what}");
+            assert_eq!(names(&list), [life.name.as_str()], "{what}");
             assert!(version(&list) >= version(&made), "{what}");
             let item = &list["items"][0];
             assert_eq!(item["metadata"], made["metadata"], "{what}");
@@ -505,7 +505,7 @@ impl Part for DeletedTogether {
         assert_eq!(answer.code, 200, "{what}: {}", answer.text());
         let deleted = answer.json();
         assert_eq!(deleted["kind"], format!("{}List", life.kind()), "{what}");
-        assert_eq!(names(&deleted), [life.name.clone()], "{what}");
+        assert_eq!(names(&deleted), [life.name.as_str()], "{what}");
         life.free().await;
         let list = cluster.get(&chosen).await.expect(200);
         assert_eq!(names(&list), [""; 0], "{what}");

@@ -10,6 +10,7 @@ mod chunking;
 mod cluster;
 mod configuration;
 mod deletion;
+mod dynamic_resources;
 mod events;
 mod events_expire;
 mod every_kind;

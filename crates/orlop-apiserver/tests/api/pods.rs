@@ -6,7 +6,7 @@ use crate::cluster::{Cluster, STRATEGIC_PATCH, names};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-fn pod(name: &str, resources: Value) -> Value {
+fn pod(name: &str, resources: &Value) -> Value {
     json!({"metadata": {"name": name}, "spec": {"containers": [
         {"name": "c", "image": "example/c:1", "resources": resources}]}})
 }
@@ -22,7 +22,7 @@ async fn a_pod_has_a_quality_of_service() {
         (json!({}), "BestEffort"),
     ];
     for (place, (resources, class)) in checks.into_iter().enumerate() {
-        let made = cluster.post(PODS, &pod(&format!("p{place}"), resources)).await.expect(201);
+        let made = cluster.post(PODS, &pod(&format!("p{place}"), &resources)).await.expect(201);
         assert_eq!(made["status"]["qosClass"], class);
         assert_eq!(made["status"]["phase"], "Pending");
     }
@@ -31,7 +31,7 @@ async fn a_pod_has_a_quality_of_service() {
 #[tokio::test]
 async fn bad_sysctls_are_refused_one_by_one() {
     let cluster = Cluster::start().await;
-    let mut pod = pod("p", json!({}));
+    let mut pod = pod("p", &json!({}));
     let names = ["foo-", "kernel.shmmax", "safe-and-unsafe", "bar.."];
     let sysctls: Vec<Value> =
         names.iter().map(|name| json!({"name": name, "value": "1"})).collect();
@@ -47,7 +47,7 @@ async fn bad_sysctls_are_refused_one_by_one() {
 #[tokio::test]
 async fn a_pod_is_tried_out_without_being_changed() {
     let cluster = Cluster::start().await;
-    cluster.post(PODS, &pod("p", json!({}))).await.expect(201);
+    cluster.post(PODS, &pod("p", &json!({}))).await.expect(201);
     let patch = json!({"spec": {"containers": [{"name": "c", "image": "example/c:2"}]}});
     let tried = format!("{PODS}/p?dryRun=All");
     let tried = cluster.patch(&tried, STRATEGIC_PATCH, &patch).await.expect(200);
@@ -62,10 +62,10 @@ async fn a_pod_is_tried_out_without_being_changed() {
 #[tokio::test]
 async fn pods_are_found_by_where_they_are_and_how_they_do() {
     let cluster = Cluster::start().await;
-    let mut on_node = pod("a", json!({}));
+    let mut on_node = pod("a", &json!({}));
     on_node["spec"]["nodeName"] = json!("n");
     cluster.post(PODS, &on_node).await.expect(201);
-    cluster.post(PODS, &pod("b", json!({}))).await.expect(201);
+    cluster.post(PODS, &pod("b", &json!({}))).await.expect(201);
     let status = json!({"status": {"phase": "Running"}});
     cluster.patch(&format!("{PODS}/a/status"), STRATEGIC_PATCH, &status).await.expect(200);
     for (selector, expect) in [
@@ -86,7 +86,7 @@ async fn pods_are_found_by_where_they_are_and_how_they_do() {
 #[tokio::test]
 async fn a_pod_with_a_volume_of_a_driver_is_stored() {
     let cluster = Cluster::start().await;
-    let mut object = pod("p", json!({}));
+    let mut object = pod("p", &json!({}));
     object["spec"]["volumes"] =
         json!([{"name": "v", "csi": {"driver": "driver.example.com", "readOnly": true}}]);
     cluster.post(PODS, &object).await.expect(201);

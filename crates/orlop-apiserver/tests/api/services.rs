@@ -134,3 +134,21 @@ async fn endpoints_have_a_life() {
     cluster.delete(&format!("{collection}?labelSelector=test%3Dyes")).await.expect(200);
     assert_eq!(watch.events(4).await, ["ADDED e", "MODIFIED e", "MODIFIED e", "DELETED e"]);
 }
+
+#[tokio::test]
+async fn a_service_comes_to_lead_elsewhere_and_back() {
+    let cluster = Cluster::start().await;
+    let made = cluster.post(SERVICES, &service("a")).await.expect(201);
+    assert_eq!(made["spec"]["internalTrafficPolicy"], "Cluster");
+    let path = format!("{SERVICES}/a");
+    let elsewhere = json!({"spec": {"type": "ExternalName", "externalName": "a.example.com"}});
+    let moved = cluster.patch(&path, MERGE_PATCH, &elsewhere).await.expect(200);
+    for field in ["clusterIP", "clusterIPs", "ipFamilies", "internalTrafficPolicy"] {
+        assert!(moved["spec"][field].is_null(), "{field}: {moved}");
+    }
+    assert_eq!(names(&cluster.get(ADDRESSES).await.expect(200)), ["10.96.0.1"]);
+    let back = json!({"spec": {"type": "ClusterIP", "externalName": null}});
+    let back = cluster.patch(&path, MERGE_PATCH, &back).await.expect(200);
+    assert!(back["spec"]["clusterIP"].is_string());
+    assert_eq!(back["spec"]["internalTrafficPolicy"], "Cluster");
+}

@@ -262,6 +262,7 @@ async fn a_watch_of_tables_has_headings_once() {
     let path = format!("{MAPS}?watch=1&resourceVersion={since}");
     let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
     let mut watch = cluster.watch_as(&path, table).await;
+    assert_eq!(watch.headers["content-type"], "application/json");
     cluster.post(MAPS, &map("x", "a")).await.expect(201);
     set(&cluster, "x", "1").await;
     let added = watch.next().await.unwrap();
