@@ -96,7 +96,12 @@ const FIELDS: [&str; 24] = [
 ];
 
 /// What upstream answers with 500 although the client is wrong.
-const UPSTREAMS_OWN_FAULTS: [&str; 2] = ["strconv.ParseUint: parsing ", "\"message\":\"target."];
+const UPSTREAMS_OWN_FAULTS: [&str; 4] = [
+    "strconv.ParseUint: parsing ",
+    "target.",
+    "no preferred addresses found",
+    "failed to allocate a serviceIP",
+];
 
 /// Numbers that look random (xorshift).
 struct Random(u64);
