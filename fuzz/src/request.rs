@@ -21,7 +21,12 @@ const REQUESTS_MAX: usize = 4;
 /// The most pieces that are read of one answer: a watch may have no end.
 const PIECES_MAX: usize = 64;
 /// What upstream answers with 500 although the client is wrong.
-const UPSTREAMS_OWN_FAULTS: [&str; 2] = ["strconv.ParseUint: parsing ", "unable to find api field"];
+const UPSTREAMS_OWN_FAULTS: [&str; 4] = [
+    "strconv.ParseUint: parsing ",
+    "target.",
+    "no preferred addresses found",
+    "failed to allocate a serviceIP",
+];
 
 #[derive(Debug)]
 struct Noon;
