@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::body::{Body, RequestBody};
 
@@ -84,6 +84,11 @@ pub enum BindError {
         source: io::Error,
     },
 }
+
+/// The place of a connection among those that may be open. A request that asks for another
+/// protocol has it in its extensions: who goes on with the connection when HTTP is over keeps it.
+#[derive(Clone, Debug)]
+pub(crate) struct Seat(#[expect(dead_code, reason = "held, not used")] Arc<OwnedSemaphorePermit>);
 
 /// What every connection knows.
 struct Shared<H> {
@@ -168,8 +173,7 @@ async fn accept_all<H: Handle>(
         let (stream, address) = accept(listener).await;
         let shared = shared.clone();
         tokio::spawn(async move {
-            connection::serve(stream, address, &shared).await;
-            drop(permit);
+            connection::serve(stream, address, &shared, Seat(Arc::new(permit))).await;
         });
     }
 }

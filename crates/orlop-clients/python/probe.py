@@ -5,10 +5,12 @@ Prints `ok NAME` or `FAIL NAME: why` for each thing, each in a namespace of its 
 """
 
 import base64
+import json
 import sys
 import threading
 import traceback
 
+import websocket
 from kubernetes import client, config, dynamic, utils, watch
 from kubernetes.client.exceptions import ApiException
 
@@ -177,6 +179,30 @@ def watches_end_when_asked(core, namespace):
     for event in watch.Watch().stream(core.list_namespaced_config_map, namespace, timeout_seconds=1):
         seen.append(event["object"].metadata.name)
     expect("what was there", seen, ["a"])
+
+
+@step
+def watches_come_over_websockets(core, namespace):
+    core.create_namespaced_config_map(namespace, config_map("a"))
+    settings = core.api_client.configuration
+    tls = {
+        "ca_certs": settings.ssl_ca_cert,
+        "certfile": settings.cert_file,
+        "keyfile": settings.key_file,
+    }
+    url = settings.host.replace("https:", "wss:") + f"/api/v1/namespaces/{namespace}/configmaps"
+    socket = websocket.create_connection(
+        f"{url}?watch=1", timeout=WATCH_LIMIT, sslopt=tls, origin=settings.host
+    )
+    event = json.loads(socket.recv())
+    expect("first", (event["type"], event["object"]["metadata"]["name"]), ("ADDED", "a"))
+    socket.ping("there?")
+    core.delete_namespaced_config_map("a", namespace)
+    event = json.loads(socket.recv())
+    expect("second", (event["type"], event["object"]["kind"]), ("DELETED", "ConfigMap"))
+    socket.send_close()
+    opcode, reason = socket.recv_data()
+    expect("end", (opcode, reason), (websocket.ABNF.OPCODE_CLOSE, b"\x03\xe8"))
 
 
 @step

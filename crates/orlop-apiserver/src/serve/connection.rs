@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::UPGRADE;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -24,7 +25,7 @@ use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::{Handle, Limits, Shared, tls};
+use super::{Handle, Limits, Seat, Shared, tls};
 use crate::body::{Body, RequestBody};
 
 /// How many bytes of one request's body may be in flight; most objects fit.
@@ -42,6 +43,7 @@ pub(super) async fn serve<H: Handle>(
     stream: TcpStream,
     address: SocketAddr,
     shared: &Arc<Shared<H>>,
+    seat: Seat,
 ) {
     // Without it answers in two pieces wait for the client's acknowledgement of the first.
     let _ = stream.set_nodelay(true);
@@ -62,9 +64,9 @@ pub(super) async fn serve<H: Handle>(
         () = shared.shutting_down.begun() => return,
     };
     if stream.get_ref().1.alpn_protocol() == Some(tls::ALPN_HTTP2) {
-        serve_http2(stream, address, shared).await;
+        serve_http2(stream, address, shared, seat).await;
     } else {
-        serve_http1(stream, address, shared).await;
+        serve_http1(stream, address, shared, seat).await;
     }
 }
 
@@ -72,9 +74,10 @@ async fn serve_http1<H: Handle>(
     stream: TlsStream<TcpStream>,
     address: SocketAddr,
     shared: &Arc<Shared<H>>,
+    seat: Seat,
 ) {
     let limits = &shared.limits;
-    let activity = Arc::new(Activity::new());
+    let activity = Arc::new(Activity::new(seat));
     let service = service(&stream, address, shared, &activity, 0.0);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -89,9 +92,10 @@ async fn serve_http2<H: Handle>(
     stream: TlsStream<TcpStream>,
     address: SocketAddr,
     shared: &Arc<Shared<H>>,
+    seat: Seat,
 ) {
     let limits = &shared.limits;
-    let activity = Arc::new(Activity::new());
+    let activity = Arc::new(Activity::new(seat));
     let service = service(&stream, address, shared, &activity, limits.goaway_chance);
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
@@ -124,7 +128,10 @@ fn service<H: Handle>(
     let peer = Arc::new(shared.tls.peer(address, stream.get_ref().1));
     let handler = shared.handler.clone();
     let activity = activity.clone();
-    service_fn(move |request: http::Request<Incoming>| {
+    service_fn(move |mut request: http::Request<Incoming>| {
+        if request.headers().contains_key(UPGRADE) {
+            request.extensions_mut().insert(activity.seat.clone());
+        }
         let (handler, peer) = (handler.clone(), peer.clone());
         if goaway_chance > 0.0 && falls_within(goaway_chance) {
             activity.close.notify_one();
@@ -227,6 +234,8 @@ async fn drive<H: Handle>(
 
 /// What a connection is busy with.
 struct Activity {
+    /// Kept until the last request is over.
+    seat: Seat,
     began: Instant,
     /// How many requests are under way, their answers included.
     under_way: AtomicUsize,
@@ -239,8 +248,9 @@ struct Activity {
 }
 
 impl Activity {
-    fn new() -> Activity {
+    fn new(seat: Seat) -> Activity {
         Activity {
+            seat,
             began: Instant::now(),
             under_way: AtomicUsize::new(0),
             asked: AtomicBool::new(false),

@@ -3,9 +3,10 @@
 //! After `staging/src/k8s.io/apiserver/pkg/endpoints/handlers/{get,watch}.go` and
 //! `storage/cacher/cacher.go`. What a watch starts with follows from resource version and
 //! `sendInitialEvents` ([`Start`]). Once the options are valid, whatever goes wrong is an event of
-//! type ERROR. Watches over WebSocket are not here.
+//! type ERROR.
 
 mod stream;
+mod websocket;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,6 +73,9 @@ pub(crate) async fn watch(
         is_first: true,
         told: 0,
     };
+    if websocket::is_wanted(&call.parts) {
+        return Ok(websocket::accept(&call.parts, stream, call.output.format));
+    }
     let mut response = Response::new(Body::stream(stream));
     let content_type = HeaderValue::from_static(match call.output.format {
         Format::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
