@@ -47,6 +47,7 @@ scripts! {
     auth
     certificate
     cluster
+    cluster_kinds
     config
     create
     delete
@@ -66,7 +67,9 @@ scripts! {
     helm3
     impersonate
     kubectl_old
+    kustomize
     label_annotate
+    manifests
     no_node
     node
     patch
