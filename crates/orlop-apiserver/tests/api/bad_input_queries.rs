@@ -69,7 +69,8 @@ async fn versions_are_judged() {
     let cluster = cluster().await;
     let wrong = |text: &str, why: &str| {
         format!(
-            "resourceVersion: Invalid value: \"{text}\": strconv.ParseUint: parsing \"{text}\": {why}"
+            "resourceVersion: Invalid value: \"{text}\": \
+             strconv.ParseUint: parsing \"{text}\": {why}"
         )
     };
     for (text, why) in [
@@ -157,7 +158,8 @@ async fn selectors_are_judged_however_long() {
     let cluster = cluster().await;
     let name = "name part must consist of alphanumeric characters, '-', '_' or '.', and must \
                 start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or \
-                '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+                '123-abc', regex used for validation is \
+                '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
     let message = format!("unable to parse requirement: <nil>: Invalid value: \"&&\": {name}");
     check(&cluster, "?labelSelector=%26%26", (400, &message)).await;
     let message = "unable to parse requirement: found '', expected: ',', ')' or identifier";
