@@ -35,6 +35,9 @@ pub const CXX_COMPILER: Tool = Tool { program: "c++", packages: "g++", elsewhere
 pub const PYTHON: Tool =
     Tool { program: "python3", packages: "python3 python3-venv", elsewhere: None };
 
+/// For transcripts of what people do without a client.
+pub const CURL: Tool = Tool { program: "curl", packages: "curl", elsewhere: None };
+
 /// Installs those of the tools that are missing.
 ///
 /// # Errors

@@ -38,6 +38,7 @@ fn install_and_test(arguments: &[String], tally: &mut Tally) -> Result<u8> {
     if arguments.len() == given {
         install::ensure(&[install::C_COMPILER, install::ETCD])?;
         if uses_clients(&arguments) {
+            install::ensure(&[install::CURL])?;
             clients::ensure()?;
         }
     }

@@ -56,9 +56,9 @@ const STORAGE_PATHS: &[((&str, &str), &str)] = &[
 /// The group and version in which objects are stored, where it is not the one of the resource.
 ///
 /// After `pkg/kubeapiserver/default_storage_factory_builder.go`.
-const STORED_AS: &[((&str, &str, &str), (&str, &str))] = &[
-    (("autoscaling", "v1", "horizontalpodautoscalers"), ("autoscaling", "v2")),
-    (("events.k8s.io", "v1", "events"), ("", "v1")),
+const STORED_AS: &[[&str; 5]] = &[
+    ["autoscaling", "v1", "horizontalpodautoscalers", "autoscaling", "v2"],
+    ["events.k8s.io", "v1", "events", "", "v1"],
 ];
 
 /// All built-in kinds.
@@ -118,11 +118,9 @@ impl Catalog {
     /// served in several versions.
     pub fn stored_as<'a>(&'a self, entry: &'a Entry) -> &'a Entry {
         let resource = &entry.resource;
-        let stored = STORED_AS.iter().find(|(served, _)| {
-            *served
-                == (resource.group.as_str(), resource.version.as_str(), resource.plural.as_str())
-        });
-        let Some((_, (group, version))) = stored else { return entry };
+        let served = [&*resource.group, &*resource.version, &*resource.plural];
+        let stored = STORED_AS.iter().find(|known| known[..3] == served);
+        let Some([.., group, version]) = stored else { return entry };
         self.find_resource(group, version, &resource.plural).unwrap_or(entry)
     }
 

@@ -64,10 +64,12 @@ pub(super) fn accept(
     events: impl Pieces + 'static,
     format: Format,
 ) -> Response<Body> {
-    let (response, client) = match (shake_hands(&parts.headers), parts.extensions.get()) {
-        (Ok(response), Some(client)) => (response, OnUpgrade::clone(client)),
-        (Err(refusal), _) => return refusal,
-        (Ok(_), None) => return plain_text::answer(StatusCode::BAD_REQUEST, "not a connection\n"),
+    let response = shake_hands(&parts.headers);
+    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        return response;
+    }
+    let Some(client) = parts.extensions.get::<OnUpgrade>().cloned() else {
+        return plain_text::answer(StatusCode::BAD_REQUEST, "not a connection\n");
     };
     // The connection counts among those of the listener until this ends.
     let seat = parts.extensions.get::<Seat>().cloned();
@@ -86,23 +88,21 @@ fn has_word(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     lines.flat_map(|line| line.split(',')).any(|part| part.trim().eq_ignore_ascii_case(word))
 }
 
-/// The answer to a handshake; what refuses it if something is wrong with it.
-fn shake_hands(headers: &HeaderMap) -> Result<Response<Body>, Response<Body>> {
+/// The answer to a handshake: that protocols are switched, or what is wrong with it.
+fn shake_hands(headers: &HeaderMap) -> Response<Body> {
     let text = |name: &HeaderName| {
         headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().trim()
     };
-    let refuse = |code, why: &'static str| Err(plain_text::answer(code, why));
+    let refuse = |code, why: &'static str| plain_text::answer(code, why);
     let key = text(&SEC_WEBSOCKET_KEY);
     if key.is_empty() {
         return refuse(StatusCode::BAD_REQUEST, "mismatch challenge/response");
     }
     if text(&SEC_WEBSOCKET_VERSION) != "13" {
-        let refusal = refuse(StatusCode::BAD_REQUEST, "missing or bad WebSocket Version");
-        return refusal.map_err(|mut answer| {
-            let version = HeaderValue::from_static("13");
-            answer.headers_mut().insert(SEC_WEBSOCKET_VERSION, version);
-            answer
-        });
+        let mut refusal = refuse(StatusCode::BAD_REQUEST, "missing or bad WebSocket Version");
+        let version = HeaderValue::from_static("13");
+        refusal.headers_mut().insert(SEC_WEBSOCKET_VERSION, version);
+        return refusal;
     }
     if text(&ORIGIN).is_empty() {
         return refuse(StatusCode::FORBIDDEN, "");
@@ -121,7 +121,7 @@ fn shake_hands(headers: &HeaderMap) -> Result<Response<Body>, Response<Body>> {
     if let (false, Some(protocol)) = (protocol.is_empty(), headers.get(SEC_WEBSOCKET_PROTOCOL)) {
         answer.insert(SEC_WEBSOCKET_PROTOCOL, protocol.clone());
     }
-    Ok(response)
+    response
 }
 
 /// What shows a client that its handshake was understood.
@@ -288,7 +288,7 @@ mod tests {
             if let Some(name) = left_out {
                 headers.remove(name);
             }
-            let answer = shake_hands(&headers).unwrap_or_else(|refusal| refusal);
+            let answer = shake_hands(&headers);
             assert_eq!(answer.status().as_u16(), expect);
             answer
         };
