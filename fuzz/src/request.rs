@@ -127,5 +127,5 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 
 /// A failure says with which code.
 fn is_complete(status: &Value) -> bool {
-    status.at("status").str() == "Success" || status.at("code").as_i64().is_some()
+    status.at("status").str() == "Success" || status.at("code").as_int().is_some()
 }
