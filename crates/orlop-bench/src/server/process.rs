@@ -100,9 +100,11 @@ impl Kubernetes {
     pub(crate) fn start(&self, folder: &Path) -> Result<Server> {
         fs::create_dir_all(folder)?;
         let (port, client, peer) = (free_port()?, free_port()?, free_port()?);
-        let key = rcgen::KeyPair::generate()?.serialize_pem();
-        let (key_file, tokens) = (folder.join("sa.key"), folder.join("tokens.csv"));
-        fs::write(&key_file, key)?;
+        let key = rcgen::KeyPair::generate()?;
+        let (key_file, public_key_file) = (folder.join("sa.key"), folder.join("sa.pub"));
+        fs::write(&key_file, key.serialize_pem())?;
+        fs::write(&public_key_file, key.public_key_pem())?;
+        let tokens = folder.join("tokens.csv");
         fs::write(&tokens, format!("{TOKEN},admin,admin,system:masters\n"))?;
         let client_url = format!("http://127.0.0.1:{client}");
         let peer_url = format!("http://127.0.0.1:{peer}");
@@ -118,7 +120,7 @@ impl Kubernetes {
         server.arg("--token-auth-file").arg(&tokens);
         server.args(["--authorization-mode", "RBAC", "--endpoint-reconciler-type", "none"]);
         server.args(["--service-account-issuer", "https://kubernetes.default.svc"]);
-        server.arg("--service-account-key-file").arg(&key_file);
+        server.arg("--service-account-key-file").arg(&public_key_file);
         server.arg("--service-account-signing-key-file").arg(&key_file);
         let begin = Instant::now();
         let etcd = Running::start(&mut etcd, &folder.join("etcd.log"))?;
