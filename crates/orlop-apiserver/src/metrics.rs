@@ -1,7 +1,7 @@
 //! What the server counts and measures, under upstream's names.
 //!
 //! After `staging/src/k8s.io/apiserver/pkg/endpoints/metrics/metrics.go`. A request costs one look
-//! into a map of [`Series`](series::Series) and some additions to atomic numbers; nothing is
+//! into a map of `Series` and some additions to atomic numbers; nothing is
 //! locked for longer than that look, and text is made when somebody asks for it.
 //!
 //! Labels are bounded: resources are those of the catalog, and verbs, paths and values of `dryRun`
