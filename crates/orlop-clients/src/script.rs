@@ -7,7 +7,7 @@
 //! reader. All commands of a transcript run in one folder, against one server; `$FILES` is the
 //! folder `files` beside the transcript.
 //!
-//! What differs from run to run is replaced on both sides ([`normalize`]). With
+//! What differs from run to run is replaced on both sides (`normalize`). With
 //! `UPDATE_SCRIPTS=1` the output in the file is replaced by what came; `ORLOP_CLIENTS_SERVER`
 //! says by whose (see [`crate::server`]).
 
