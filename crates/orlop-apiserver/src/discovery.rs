@@ -9,7 +9,6 @@
 
 mod documents;
 mod groups;
-mod indent;
 mod negotiation;
 
 use std::collections::HashMap;
@@ -30,7 +29,6 @@ use crate::plain_text;
 
 use documents::Document;
 use groups::Groups;
-pub(crate) use indent::indent;
 use negotiation::{Form, Restriction, negotiate};
 
 /// What follows the media type of an aggregated document.

@@ -15,11 +15,12 @@ use orlop_storage::Clock;
 
 use crate::body::Body;
 use crate::catalog::Catalog;
-use crate::discovery::{Answer, Discovery, check_route, indent};
+use crate::discovery::{Answer, Discovery, check_route};
 use crate::health::Health;
 use crate::metrics::{self, Metrics, Snapshot};
 use crate::openapi::OpenApi;
 use crate::plain_text;
+use crate::respond::indent;
 use crate::version::Version;
 
 /// Everything that is served besides resources.

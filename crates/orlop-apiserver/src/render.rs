@@ -8,7 +8,6 @@
 //! `apimachinery/pkg/runtime/serializer`.
 
 mod event;
-mod indent;
 mod list;
 mod list_pieces;
 mod metas;
@@ -31,6 +30,7 @@ use metas::metas;
 use crate::definition::Definition;
 use crate::object::Object;
 use crate::output::{Format, Output, Shape};
+use crate::respond::indent;
 
 /// Writes objects of one definition in one form.
 #[derive(Clone)]
@@ -96,7 +96,7 @@ impl Renderer {
     /// Turns compact JSON into the text that was asked for.
     fn finish(&self, mut json: Vec<u8>) -> Result<Vec<u8>, Status> {
         match self.output.format {
-            Format::PrettyJson => Ok(indent::indent(&json)),
+            Format::PrettyJson => Ok(indent(&json)),
             Format::Yaml => {
                 let value = json::parse(&json).map_err(Status::internal_error)?;
                 Ok(yaml::to_string(&value).into_bytes())

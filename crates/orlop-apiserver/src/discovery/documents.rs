@@ -10,9 +10,9 @@ use orlop_machinery::{Str, Value, encode, protobuf, yaml};
 use sha2::{Digest as _, Sha256};
 
 use super::groups::{Group, Groups, Version};
-use super::indent;
 use crate::definition::Definition;
 use crate::output::Format;
+use crate::respond::indent;
 
 /// How many bytes of a hash tell how objects are stored.
 const STORAGE_VERSION_HASH_BYTES: usize = 8;
