@@ -50,7 +50,7 @@ const CRATES: [(&str, Layer); 20] = [
 ];
 
 /// Inside layer 0, a crate may use those before it.
-const PURE_ORDER: [&str; 4] = ["orlop-macros", "orlop-cel", "orlop-machinery", "orlop-kinds"];
+const PURE_ORDER: [&str; 4] = ["orlop-macros", "orlop-machinery", "orlop-cel", "orlop-kinds"];
 
 const STORAGE: &str = "orlop-storage";
 /// Besides crates for development.
