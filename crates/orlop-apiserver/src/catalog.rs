@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use orlop_kinds::catalog::Entry;
 use orlop_machinery::Str;
+use orlop_machinery::shared::Shared;
 
 use crate::definition::{Definition, REGISTRY, Storage};
-use crate::shared::Shared;
 
 /// Every resource that is served.
 pub struct Catalog {

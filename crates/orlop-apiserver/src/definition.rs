@@ -9,10 +9,9 @@ use orlop_machinery::group_version::{GroupKind, GroupResource};
 use orlop_machinery::kind::{Kind, Resource, Rules, Scope, Subresource};
 use orlop_machinery::node::Node;
 use orlop_machinery::schema::{Schema, StructId};
+use orlop_machinery::shared::Shared;
 use orlop_machinery::status::Status;
 use orlop_machinery::{Str, Value, decode, encode, json};
-
-use crate::shared::Shared;
 
 /// Everything under this in the store belongs to objects.
 pub(crate) const REGISTRY: &str = "/registry/";

@@ -50,7 +50,6 @@ mod review;
 pub mod serve;
 mod server;
 mod server_options;
-mod shared;
 mod store_failure;
 mod subresource;
 #[cfg(test)]
@@ -70,6 +69,5 @@ pub use output::{Format, Output, Shape};
 pub use request::RequestInfo;
 pub use server::{Server, StartError};
 pub use server_options::{Options, RequestHeader, ServiceNetwork, ServiceNetworkError};
-pub use shared::Shared;
 pub use user::User;
 pub use version::Version;

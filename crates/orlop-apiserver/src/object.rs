@@ -110,7 +110,7 @@ impl Object {
     pub(crate) fn fields(&self, definition: &Definition) -> &[Str] {
         self.head().fields.get_or_init(|| {
             let value = self.value(definition, self.revision()).unwrap_or_default();
-            definition.kind.selectable_fields().iter().map(|field| (field.get)(&value)).collect()
+            definition.kind.select(&value)
         })
     }
 

@@ -93,7 +93,7 @@ impl Objects for OwnObjects {
         let server = self.server()?;
         let (api_version, kind) = (object.at("apiVersion").str(), object.at("kind").str());
         let definition = find(&server, api_version, kind)?;
-        let status = definition.subresource("status").and_then(|status| status.rules);
+        let status = definition.subresource("status").and_then(|status| status.rules.as_deref());
         let rules = status.ok_or_else(|| Status::internal_error("a kind without status"))?;
         let meta = Meta::of(&object);
         let (namespace, name) = (meta.namespace().to_owned(), meta.name().to_owned());

@@ -17,8 +17,12 @@ pub use scale::{ScalePaths, ScaleSelector};
 pub use crate::meta::Scope;
 pub use crate::meta::delete::GarbageCollection;
 
+use std::borrow::Cow;
+
+use crate::apply::Typing;
 use crate::names::{self, NameRule};
-use crate::value::Value;
+use crate::table::TableColumn;
+use crate::value::{Str, Value};
 
 /// Sets the defaults of one struct, given in normal form. It does not descend: the structs inside
 /// have their own.
@@ -110,6 +114,40 @@ pub trait Kind: Rules {
     /// The cells of one object, one for each column.
     fn row(&self, _context: &Context<'_>, object: &Value) -> Row {
         columns::default_row(object)
+    }
+
+    /// The headings of its table.
+    fn headings(&self) -> Cow<'_, [TableColumn]> {
+        self.columns().iter().map(TableColumn::from).collect()
+    }
+
+    /// The names of the selectable fields, whoever lists them.
+    fn selectable_names(&self) -> Vec<&str> {
+        self.selectable_fields().iter().map(|field| field.name).collect()
+    }
+
+    /// The values of the selectable fields of an object, in the order of their names.
+    fn select(&self, object: &Value) -> Box<[Str]> {
+        self.selectable_fields().iter().map(|field| (field.get)(object)).collect()
+    }
+
+    /// Takes out of an object what its struct lets through but the kind does not know; says where
+    /// it was.
+    fn prune(&self, _object: &mut Value) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Sets the defaults that its structs do not have.
+    fn set_defaults(&self, _object: &mut Value) {}
+
+    /// What apply has to know of an object; none where its struct says it all.
+    fn typing(&self) -> Option<Typing<'_>> {
+        None
+    }
+
+    /// Whether its structs say how lists are merged, so that strategic patches are understood.
+    fn has_merge_strategies(&self) -> bool {
+        true
     }
 
     /// Turns an object of this version into the version that is stored.

@@ -32,6 +32,7 @@ pub mod quantity;
 pub mod resource_version;
 pub mod rest_mapping;
 pub mod schema;
+pub mod shared;
 pub mod status;
 pub mod strict;
 pub mod structural;

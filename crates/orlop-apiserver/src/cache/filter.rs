@@ -130,8 +130,7 @@ impl Filter {
     /// The fields of an object that is stored in another version: nobody keeps them.
     fn convert(&self, object: &Object) -> Vec<Str> {
         let value = object.value(&self.definition, object.revision()).unwrap_or_default();
-        let fields = self.definition.kind.selectable_fields().iter();
-        fields.map(|field| (field.get)(&value)).collect()
+        self.definition.kind.select(&value).into_vec()
     }
 
     /// Namespace and name of an object: its key has them.
@@ -146,7 +145,7 @@ impl Filter {
 }
 
 fn source(definition: &Definition, name: &str) -> Result<Source, Status> {
-    let listed = definition.kind.selectable_fields();
+    let listed = definition.kind.selectable_names();
     match name {
         NAME => return Ok(Source::Name),
         // Kinds of the cluster that list their fields do not list this one.
@@ -155,9 +154,9 @@ fn source(definition: &Definition, name: &str) -> Result<Source, Status> {
         }
         _ => {}
     }
-    let place = listed.iter().position(|field| field.name == name);
+    let place = listed.iter().position(|field| *field == name);
     place.map(Source::Listed).ok_or_else(|| {
-        Status::bad_request(match listed {
+        Status::bad_request(match listed.as_slice() {
             [] => format!(
                 "{} is not a known field selector: only {}, {}",
                 quote(name),

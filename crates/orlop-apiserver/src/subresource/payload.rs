@@ -10,7 +10,7 @@ use orlop_machinery::kind::{Column, Context, Kind, Resource, Row, Rules};
 use orlop_machinery::node::Node;
 
 use crate::definition::{Definition, Storage};
-use crate::shared::Shared;
+use orlop_machinery::shared::Shared;
 
 /// `autoscaling/v1` Scale.
 pub(super) static SCALE: LazyLock<Arc<Definition>> = LazyLock::new(|| define(&Scale));

@@ -3,6 +3,7 @@
 //! After `pkg/registry/core/namespace` and `ValidateNamespace` in
 //! `pkg/apis/core/validation/validation.go`.
 
+use orlop_machinery::shared::Shared;
 use orlop_machinery::Value;
 use orlop_machinery::field::{At, Errors};
 use orlop_machinery::kind::{
@@ -52,7 +53,7 @@ impl Kind for Namespace {
                 name: "finalize",
                 kind: None,
                 verbs: &[Verb::Update],
-                rules: Some(&FINALIZE),
+                rules: Some(Shared::Static(&FINALIZE)),
             })
     }
 

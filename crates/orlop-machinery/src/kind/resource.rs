@@ -1,6 +1,7 @@
 //! The names of a kind and what can be done with it: what discovery tells.
 
 use crate::meta::Scope;
+use crate::shared::Shared;
 use crate::value::Str;
 
 use super::Rules;
@@ -66,7 +67,7 @@ pub struct Subresource {
     pub verbs: &'static [Verb],
     /// What happens to an object that is written there; none where it is not a change of the
     /// object itself (a log, a shell, a token).
-    pub rules: Option<&'static dyn Rules>,
+    pub rules: Option<Shared<dyn Rules>>,
 }
 
 impl Verb {
@@ -179,7 +180,7 @@ impl Resource {
             name: "status",
             kind: None,
             verbs: &[Verb::Get, Verb::Patch, Verb::Update],
-            rules: Some(rules),
+            rules: Some(Shared::Static(rules)),
         })
     }
 
