@@ -4,12 +4,14 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use orlop_kinds::catalog::Entry;
 use orlop_machinery::Str;
 use orlop_machinery::shared::Shared;
 
 use crate::definition::{Definition, REGISTRY, Storage};
+use crate::form::{AsShown, ByKind};
 
 /// Every resource that is served.
 pub struct Catalog {
@@ -72,22 +74,27 @@ fn define(entry: &'static Entry) -> Definition {
         prefix: format!("{REGISTRY}{}/", entry.storage_path()),
         id: stored.id,
         api_version: stored.resource.api_version(),
-        is_converted: !std::ptr::eq(stored, entry),
     };
     Definition {
         kind: Shared::Static(entry.kind),
         schema: Shared::Static(orlop_kinds::schema()),
         id: entry.id,
         defaults: Shared::Static(catalog.defaults()),
+        form: match std::ptr::eq(stored, entry) {
+            true => Shared::Static(&AsShown),
+            false => Shared::Static(&ByKind),
+        },
         storage,
         api_version,
         resource,
+        is_retired: AtomicBool::new(false),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::form::Likeness;
 
     #[test]
     fn objects_are_stored_where_upstream_stores_them() {
@@ -116,7 +123,7 @@ mod tests {
         let check = |(group, version, plural): (&str, &str, &str), stored: &str| {
             let found = catalog.find(group, version, plural).unwrap();
             assert_eq!(found.storage.api_version, stored);
-            assert_eq!(found.storage.is_converted, found.api_version != stored);
+            assert_eq!(found.form.likeness() == Likeness::Same, found.api_version == stored);
         };
         check(("", "v1", "events"), "v1");
         check(("events.k8s.io", "v1", "events"), "v1");

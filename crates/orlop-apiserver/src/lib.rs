@@ -23,6 +23,7 @@ pub mod discovery;
 mod event_recorder;
 mod event_ttl;
 mod flow;
+mod form;
 pub mod health;
 mod impersonation;
 mod measured_store;

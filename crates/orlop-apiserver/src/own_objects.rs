@@ -61,8 +61,8 @@ impl Objects for OwnObjects {
         let range = KeyRange::prefix(definition.prefix(place.namespace));
         let listed = server.store.range(RangeRequest::new(range)).await;
         let listed = listed.map_err(|error| store_error(&definition, "list", &error))?;
-        let read = |record| Stored::new(&definition, record).map(|stored| stored.object);
-        listed.records.into_iter().map(read).collect()
+        let read = Stored::read_all(&definition, listed.records).await?;
+        Ok(read.into_iter().map(|stored| stored.object).collect())
     }
 
     async fn create(&self, object: Value, field_manager: &str) -> Result<Value, Status> {

@@ -155,7 +155,7 @@ fn check(kind: &str, seeds: (u64, u64)) -> Result<(), TestCaseError> {
     send(entry, entry.kind, &new, &old);
     for subresource in entry.resource.subresources.iter().filter(|found| found.kind.is_none()) {
         if let Some(rules) = &subresource.rules {
-            send(entry, rules, &new, &old);
+            send(entry, &**rules, &new, &old);
         }
     }
     let row = entry.kind.row(&Context::default(), &new);

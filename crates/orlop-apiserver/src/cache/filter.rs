@@ -112,25 +112,14 @@ impl Filter {
         if self.fields.is_nothing() {
             return false;
         }
-        let mut converted: Option<Vec<Str>> = None;
         self.fields.requirements().iter().zip(&self.sources).all(|(term, source)| {
             let value = match source {
                 Source::Name => self.names(object).1,
                 Source::Namespace => self.names(object).0,
-                Source::Listed(place) if self.definition.storage.is_converted => {
-                    let fields = converted.get_or_insert_with(|| self.convert(object));
-                    fields[*place].as_bytes()
-                }
                 Source::Listed(place) => object.fields(&self.definition)[*place].as_bytes(),
             };
             (value == term.value.as_bytes()) != term.is_negated
         })
-    }
-
-    /// The fields of an object that is stored in another version: nobody keeps them.
-    fn convert(&self, object: &Object) -> Vec<Str> {
-        let value = object.value(&self.definition, object.revision()).unwrap_or_default();
-        self.definition.kind.select(&value).into_vec()
     }
 
     /// Namespace and name of an object: its key has them.

@@ -58,7 +58,7 @@ impl Manager<'_> {
     fn with<T>(&self, use_manager: impl FnOnce(FieldManager<'_>) -> T) -> T {
         let definition = self.definition;
         let resource = &definition.resource;
-        let typing = Typing::Struct(&definition.schema, definition.id);
+        let typing = definition.typing();
         let versions = OtherVersions { catalog: self.catalog, definition };
         let mut manager = FieldManager::new(typing, &definition.api_version, &resource.kind)
             .with_versions(&versions)
@@ -112,7 +112,7 @@ impl OtherVersions<'_> {
 
 impl Versions for OtherVersions<'_> {
     fn typing(&self, api_version: &str) -> Option<Typing<'_>> {
-        self.find(api_version).map(|found| Typing::Struct(&found.schema, found.id))
+        self.find(api_version).map(Definition::typing)
     }
 
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {

@@ -106,10 +106,10 @@ impl Renderer {
     /// defaults that came later than the object do not show in columns.
     fn row_value<'a>(&self, source: Source<'a>) -> Result<Cow<'a, Value>, Status> {
         match source {
-            Source::Kept(object, _) if !self.definition.storage.is_converted => {
+            Source::Kept(object, _) => {
                 json::parse(object.stored()).map(Cow::Owned).map_err(Status::internal_error)
             }
-            source => self.value(source),
+            Source::Value(value) => Ok(Cow::Borrowed(value)),
         }
     }
 
