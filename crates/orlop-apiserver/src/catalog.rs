@@ -13,8 +13,15 @@ use orlop_machinery::shared::Shared;
 use crate::definition::{Definition, REGISTRY, Storage};
 use crate::form::{AsShown, ByKind};
 
-/// Every resource that is served.
+/// Every resource that is served, at one moment. A catalog never changes; another takes its place.
+#[derive(Clone)]
 pub struct Catalog {
+    built_in: Arc<BuiltIn>,
+    /// The versions of each custom resource, by the name of what defines it: plural, dot, group.
+    custom: HashMap<Str, Arc<[Arc<Definition>]>>,
+}
+
+struct BuiltIn {
     /// In the order of groups and names.
     definitions: Vec<Arc<Definition>>,
     /// Group and version to plural to place in `definitions`.
@@ -25,43 +32,94 @@ impl Catalog {
     /// The built-in kinds.
     #[must_use]
     pub fn built_in() -> Catalog {
-        Catalog::new(orlop_kinds::catalog().iter().map(|entry| Arc::new(define(entry))).collect())
+        let built_in = orlop_kinds::catalog().iter().map(|entry| Arc::new(define(entry)));
+        Catalog { built_in: Arc::new(BuiltIn::new(built_in.collect())), custom: HashMap::new() }
     }
 
-    fn new(definitions: Vec<Arc<Definition>>) -> Catalog {
+    /// All of them; the built-in ones first, in the order of groups and names.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Definition>> {
+        let custom = self.custom.values().flat_map(|versions| versions.iter());
+        self.built_in.definitions.iter().chain(custom)
+    }
+
+    /// A resource by group, version and plural.
+    #[must_use]
+    pub fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Definition>> {
+        if let Some(found) = self.built_in.find(group, version, plural) {
+            return Some(found);
+        }
+        if self.custom.is_empty() {
+            return None;
+        }
+        let versions = self.custom.get(&Str::from(format!("{plural}.{group}")))?;
+        versions.iter().find(|known| known.resource.version == version)
+    }
+
+    /// Whether a version of a group is served.
+    #[must_use]
+    pub fn has_version(&self, group: &str, version: &str) -> bool {
+        let is_custom = || {
+            let mut custom = self.custom.values().flat_map(|versions| versions.iter());
+            custom.any(|known| known.resource.group == group && known.resource.version == version)
+        };
+        self.built_in.places.contains_key(&(Str::new(group), Str::new(version))) || is_custom()
+    }
+
+    /// A resource by `apiVersion` and `kind`.
+    #[must_use]
+    pub fn find_kind(&self, api_version: &str, kind: &str) -> Option<&Arc<Definition>> {
+        self.iter().find(|known| known.resource.kind == kind && known.api_version == api_version)
+    }
+
+    /// Another version of a resource: what shows the same objects.
+    #[must_use]
+    pub fn find_version(&self, of: &Definition, api_version: &str) -> Option<&Arc<Definition>> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let found = self.find(group, version, &of.resource.plural)?;
+        (found.storage.prefix == of.storage.prefix).then_some(found)
+    }
+
+    /// All versions of a resource: what shows the same objects.
+    pub fn versions(&self, of: &Definition) -> impl Iterator<Item = &Arc<Definition>> {
+        let name = format!("{}.{}", of.resource.plural, of.resource.group);
+        let custom = self.custom(&name);
+        let built_in: &[Arc<Definition>] =
+            if custom.is_empty() { &self.built_in.definitions } else { &[] };
+        let prefix = of.storage.prefix.clone();
+        custom.iter().chain(built_in).filter(move |other| other.storage.prefix == prefix)
+    }
+
+    /// The versions of a custom resource, by the name of what defines it; none if it is not served.
+    #[must_use]
+    pub fn custom(&self, name: &str) -> &[Arc<Definition>] {
+        self.custom.get(name).map_or(&[], |versions| versions)
+    }
+
+    /// A catalog with other versions of a custom resource; without it, if there are none.
+    #[must_use]
+    pub fn with_custom(mut self, name: &str, versions: Vec<Arc<Definition>>) -> Catalog {
+        match versions.is_empty() {
+            true => self.custom.remove(name),
+            false => self.custom.insert(Str::new(name), versions.into()),
+        };
+        self
+    }
+}
+
+impl BuiltIn {
+    fn new(definitions: Vec<Arc<Definition>>) -> BuiltIn {
         let mut places: HashMap<(Str, Str), HashMap<Str, usize>> = HashMap::new();
         for (place, definition) in definitions.iter().enumerate() {
             let resource = &definition.resource;
             let version = (resource.group.clone(), resource.version.clone());
             places.entry(version).or_default().insert(resource.plural.clone(), place);
         }
-        Catalog { definitions, places }
+        BuiltIn { definitions, places }
     }
 
-    /// All of them, in the order of groups and names.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Definition>> {
-        self.definitions.iter()
-    }
-
-    /// A resource by group, version and plural.
-    #[must_use]
-    pub fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Definition>> {
+    fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Definition>> {
         let version = self.places.get(&(Str::new(group), Str::new(version)))?;
         Some(&self.definitions[*version.get(plural)?])
-    }
-
-    /// Whether a version of a group is served.
-    #[must_use]
-    pub fn has_version(&self, group: &str, version: &str) -> bool {
-        self.places.contains_key(&(Str::new(group), Str::new(version)))
-    }
-
-    /// A resource by `apiVersion` and `kind`.
-    #[must_use]
-    pub fn find_kind(&self, api_version: &str, kind: &str) -> Option<&Arc<Definition>> {
-        self.definitions
-            .iter()
-            .find(|known| known.resource.kind == kind && known.api_version == api_version)
     }
 }
 

@@ -116,7 +116,7 @@ impl Objects for OwnObjects {
 }
 
 fn find(server: &Inner, api_version: &str, kind: &str) -> Result<Arc<Definition>, Status> {
-    let found = server.catalog.find_kind(api_version, kind).cloned();
+    let found = server.catalog().find_kind(api_version, kind).cloned();
     found.ok_or_else(|| Status::internal_error(format!("{api_version} {kind} is not served")))
 }
 

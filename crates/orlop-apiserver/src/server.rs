@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use http::{Request, Response};
 use orlop_kinds::service_allocation::ClusterFamilies;
 use orlop_machinery::Str;
@@ -62,8 +63,10 @@ pub(crate) struct Inner {
     pub store: Arc<dyn Store>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
-    /// What is served.
-    pub catalog: Arc<Catalog>,
+    /// What is always served.
+    built_in: Arc<Catalog>,
+    /// What is served now.
+    served: ArcSwap<Catalog>,
     /// How it is read.
     pub reads: Reads,
     /// What is decided by who started the server.
@@ -198,7 +201,8 @@ impl Inner {
             leaving,
             store,
             clock,
-            catalog,
+            served: ArcSwap::new(catalog.clone()),
+            built_in: catalog,
             options,
             hooks,
         }
@@ -212,7 +216,7 @@ impl Inner {
     /// Who keeps track of the fields that a write changes.
     pub(crate) fn manager<'a>(&'a self, write: &Write<'a>, name: &'a str) -> Manager<'a> {
         Manager {
-            catalog: &self.catalog,
+            catalog: self.catalog(),
             definition: write.definition,
             rules: write.rules,
             subresource: write.subresource,
@@ -221,9 +225,14 @@ impl Inner {
         }
     }
 
+    /// What is served now.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.served.load_full()
+    }
+
     /// A resource that is always served.
     pub(crate) fn built_in(&self, group: &str, version: &str, plural: &str) -> &Arc<Definition> {
-        self.catalog.find(group, version, plural).expect("built-in kinds are always served")
+        self.built_in.find(group, version, plural).expect("built-in kinds are always served")
     }
 
     /// Bytes that nobody can guess.
@@ -235,7 +244,7 @@ impl Inner {
 
     /// What metrics tell of this moment.
     pub(crate) async fn measure(&self) -> Snapshot {
-        let objects = self.counts.all(&self.catalog, &self.reads).await;
+        let objects = self.counts.all(&self.catalog(), &self.reads).await;
         Snapshot { objects, ..Snapshot::default() }
     }
 }

@@ -1,5 +1,7 @@
 //! Who manages which field of an object that is written at an endpoint.
 
+use std::sync::Arc;
+
 use orlop_machinery::apply::{
     ApplyError, ApplyOptions, FieldFilter, FieldManager, OnConflict, ResetFields, Typing, Versions,
 };
@@ -12,10 +14,10 @@ use crate::catalog::Catalog;
 use crate::definition::Definition;
 
 /// Keeps track of who writes which fields at one endpoint.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Manager<'a> {
     /// Where the other versions of the kind are.
-    pub catalog: &'a Catalog,
+    pub catalog: Arc<Catalog>,
     /// What is written.
     pub definition: &'a Definition,
     /// The rules of the endpoint.
@@ -59,7 +61,7 @@ impl Manager<'_> {
         let definition = self.definition;
         let resource = &definition.resource;
         let typing = definition.typing();
-        let versions = OtherVersions { catalog: self.catalog, definition };
+        let versions = OtherVersions { catalog: &self.catalog, definition };
         let mut manager = FieldManager::new(typing, &definition.api_version, &resource.kind)
             .with_versions(&versions)
             .with_reset_fields(reset_fields(definition, self.rules));
@@ -104,9 +106,7 @@ struct OtherVersions<'a> {
 
 impl OtherVersions<'_> {
     fn find(&self, api_version: &str) -> Option<&Definition> {
-        let found = self.catalog.find_kind(api_version, &self.definition.resource.kind)?;
-        let is_same = found.storage.prefix == self.definition.storage.prefix;
-        is_same.then_some(&**found)
+        self.catalog.find_version(self.definition, api_version).map(|found| &**found)
     }
 }
 
