@@ -113,6 +113,14 @@ impl Caches {
         cache
     }
 
+    /// Lets a definition go on with the cache of another that shows the same.
+    pub(crate) fn hand_over(&self, old: &Arc<Definition>, new: &Arc<Definition>) {
+        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cache) = caches.remove(&address(old)) {
+            caches.insert(address(new), cache);
+        }
+    }
+
     /// Forgets what is not served any more, and ends its watches: their clients ask again.
     pub(crate) fn retire<'a>(&self, definitions: impl Iterator<Item = &'a Arc<Definition>>) {
         let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);

@@ -55,16 +55,6 @@ impl Catalog {
         versions.iter().find(|known| known.resource.version == version)
     }
 
-    /// Whether a version of a group is served.
-    #[must_use]
-    pub fn has_version(&self, group: &str, version: &str) -> bool {
-        let is_custom = || {
-            let mut custom = self.custom.values().flat_map(|versions| versions.iter());
-            custom.any(|known| known.resource.group == group && known.resource.version == version)
-        };
-        self.built_in.places.contains_key(&(Str::new(group), Str::new(version))) || is_custom()
-    }
-
     /// A resource by `apiVersion` and `kind`.
     #[must_use]
     pub fn find_kind(&self, api_version: &str, kind: &str) -> Option<&Arc<Definition>> {

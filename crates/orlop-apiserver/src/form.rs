@@ -46,6 +46,19 @@ pub trait Form: Send + Sync {
     ///
     /// When it cannot be converted.
     async fn store(&self, definition: &Definition, object: &Value) -> Result<Vec<u8>, Status>;
+
+    /// An object of the definition in another version of the same resource. Whoever asks cannot
+    /// wait.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be converted.
+    fn convert(&self, from: &Definition, object: &Value, to: &Definition) -> Result<Value, String> {
+        let mut object = object.clone();
+        from.kind.to_storage(&mut object);
+        to.kind.from_storage(&mut object);
+        Ok(object)
+    }
 }
 
 /// What is stored as it is shown.

@@ -21,6 +21,7 @@ use std::borrow::Cow;
 
 use crate::apply::Typing;
 use crate::names::{self, NameRule};
+use crate::status::Status;
 use crate::table::TableColumn;
 use crate::value::{Str, Value};
 
@@ -116,6 +117,16 @@ pub trait Kind: Rules {
         columns::default_row(object)
     }
 
+    /// Why no object can be made now; none if one can.
+    fn refuses_create(&self, _name: &str) -> Option<Status> {
+        None
+    }
+
+    /// What clients are told who use a version that has no future.
+    fn deprecation(&self) -> Option<&str> {
+        None
+    }
+
     /// The headings of its table.
     fn headings(&self) -> Cow<'_, [TableColumn]> {
         self.columns().iter().map(TableColumn::from).collect()
@@ -133,8 +144,12 @@ pub trait Kind: Rules {
 
     /// Takes out of an object what its struct lets through but the kind does not know; says where
     /// it was.
-    fn prune(&self, _object: &mut Value) -> Vec<String> {
-        Vec::new()
+    ///
+    /// # Errors
+    ///
+    /// When something in it cannot be what it has to be.
+    fn prune(&self, _object: &mut Value) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
     }
 
     /// Sets the defaults that its structs do not have.

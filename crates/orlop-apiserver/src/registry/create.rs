@@ -96,6 +96,9 @@ pub(super) async fn make_ready(
 ) -> Result<Ready, Status> {
     fill(server, write, new);
     let name = Meta::of(new).name().to_owned();
+    if let Some(refusal) = write.definition.kind.refuses_create(&name) {
+        return Err(refusal);
+    }
     let attributes = write.attributes(Operation::Create, &name);
     let mutated = server.admission.mutate(&attributes, Some(new)).await?;
     super::dedup_owner_references(new, write.warnings);

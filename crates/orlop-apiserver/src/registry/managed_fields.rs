@@ -49,6 +49,7 @@ impl Manager<'_> {
         let definition = self.definition;
         let decoded = decode::decode(&definition.schema, definition.id, object);
         let mut object = decoded.map_err(|error| Status::bad_request(error.to_string()))?.object;
+        definition.kind.prune(&mut object).map_err(Status::bad_request)?;
         definition.set_defaults(&mut object);
         Ok(object)
     }
@@ -121,9 +122,6 @@ impl Versions for OtherVersions<'_> {
         };
         let from = find(object.at("apiVersion").str())?;
         let to = find(api_version)?;
-        let mut object = object.clone();
-        from.kind.to_storage(&mut object);
-        to.kind.from_storage(&mut object);
-        Ok(object)
+        from.form.convert(from, object, to)
     }
 }

@@ -36,6 +36,8 @@ pub struct Resource {
     pub version: Str,
     /// The kind, such as `Deployment`.
     pub kind: Str,
+    /// The kind of lists of it, such as `DeploymentList`.
+    pub list_kind: Str,
     /// The name in paths, such as `deployments`.
     pub plural: Str,
     /// The lower-case kind.
@@ -48,6 +50,8 @@ pub struct Resource {
     pub scope: Scope,
     /// What can be done with it, sorted.
     pub verbs: Vec<Verb>,
+    /// Those that discovery tells of; none if it does not tell of the resource at all.
+    pub announced_verbs: Vec<Verb>,
     /// The name of its struct in the schema.
     pub schema_name: Str,
     /// Whether a deletion answers with the object instead of a status.
@@ -113,12 +117,14 @@ impl Resource {
             group: Str::const_new(group),
             version: Str::const_new(version),
             kind: Str::const_new(kind),
+            list_kind: Str::from(format!("{kind}List")),
             plural: Str::const_new(plural),
             singular: Str::new(kind.to_ascii_lowercase()),
             short_names: Vec::new(),
             categories: Vec::new(),
             scope: Scope::Namespaced,
             verbs: Verb::ALL.to_vec(),
+            announced_verbs: Verb::ALL.to_vec(),
             schema_name: Str::new(format!("{package}.{kind}")),
             returns_deleted: false,
             subresources: Vec::new(),
@@ -155,6 +161,7 @@ impl Resource {
     #[must_use]
     pub fn verbs(mut self, verbs: &[Verb]) -> Resource {
         self.verbs = verbs.to_vec();
+        self.announced_verbs = verbs.to_vec();
         self
     }
 
