@@ -15,6 +15,7 @@ mod cache;
 mod call;
 mod catalog;
 mod chain;
+pub mod conversion;
 mod deadline;
 mod decode_body;
 mod definition;
@@ -59,6 +60,7 @@ mod time;
 mod user;
 mod verb;
 mod version;
+pub mod webhook_client;
 mod write_hook;
 
 pub use body::{Body, Pieces, RequestBody};
