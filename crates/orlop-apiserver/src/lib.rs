@@ -16,6 +16,7 @@ mod call;
 mod catalog;
 mod chain;
 pub mod conversion;
+mod custom_resource_definitions;
 mod deadline;
 mod decode_body;
 mod definition;

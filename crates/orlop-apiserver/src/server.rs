@@ -7,9 +7,9 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use http::{Request, Response};
 use orlop_kinds::service_allocation::ClusterFamilies;
-use orlop_machinery::Str;
 use orlop_machinery::names::IpFamily;
 use orlop_machinery::status::Status;
+use orlop_machinery::{Str, Value};
 use orlop_storage::{Clock, Store};
 use tokio::task::JoinSet;
 
@@ -19,6 +19,7 @@ use crate::body::{Body, RequestBody};
 use crate::bootstrap::{AuthenticationTrust, Bootstrap, BootstrapOptions, RequestHeaderTrust};
 use crate::catalog::Catalog;
 use crate::chain;
+use crate::custom_resource_definitions::{CustomResourceDefinitions, Serve, ServedChange};
 use crate::definition::Definition;
 use crate::discovery::Discovery;
 use crate::event_ttl::EventTtl;
@@ -126,6 +127,10 @@ impl Server {
             let repair = Repair::new(allocator, &objects, &hostname);
             tasks.spawn(async move { repair.run().await });
         }
+        let serve = Arc::new(Unserved);
+        let definitions = CustomResourceDefinitions::start(&inner, serve).await;
+        let (_, follower) = definitions.map_err(failed)?;
+        tasks.spawn(follower.run());
         tasks.spawn(end_watches(inner.clone()));
         Ok(Server { inner, bootstrap, tasks: Mutex::new(tasks) })
     }
@@ -251,6 +256,17 @@ impl Inner {
     pub(crate) async fn measure(&self) -> Snapshot {
         let objects = self.counts.all(&self.catalog(), &self.reads).await;
         Snapshot { objects, ..Snapshot::default() }
+    }
+}
+
+/// Custom resources are not served.
+struct Unserved;
+
+impl Serve for Unserved {
+    fn serve(&self, _changes: Vec<ServedChange>) {}
+
+    fn stored(&self, _object: &Value) -> Result<Arc<Definition>, Status> {
+        Err(Status::internal_error("custom resources are not served"))
     }
 }
 

@@ -29,6 +29,19 @@ use crate::value::{Str, Value};
 /// have their own.
 pub type Defaulter = fn(&mut Value);
 
+/// How the end of an object begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BeginningOfEnd {
+    /// Like that of most objects: it goes at once, or waits for its finalizers.
+    #[default]
+    LikeOthers,
+    /// The object says so, and others have to finish it. What the request says about dependents
+    /// holds too.
+    Said,
+    /// The same, but what the request says about dependents holds from the next deletion on.
+    SaidAlone,
+}
+
 /// A kind of object, as one of its API versions knows it.
 ///
 /// A built-in kind is a unit struct in a file of its own. Every method has a default that suits
@@ -80,11 +93,14 @@ pub trait Kind: Rules {
         false
     }
 
-    /// Says in an object that its end has begun, for kinds whose end others have to finish. False
-    /// for kinds that end like all others, whose objects stay as they are.
-    fn start_ending(&self, _object: &mut Value) -> bool {
-        false
+    /// How the end of its objects begins.
+    fn beginning_of_end(&self) -> BeginningOfEnd {
+        BeginningOfEnd::LikeOthers
     }
+
+    /// Says in an object that its end has begun, where that is said. The time of deletion is set
+    /// afterwards.
+    fn start_ending(&self, _context: &Context<'_>, _object: &mut Value) {}
 
     /// Whether something other than finalizers keeps an object that is being deleted.
     fn is_kept(&self, _object: &Value) -> bool {

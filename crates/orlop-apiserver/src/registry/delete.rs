@@ -4,6 +4,7 @@
 
 use orlop_machinery::Value;
 use orlop_machinery::group_version::{GroupKind, GroupResource};
+use orlop_machinery::kind::BeginningOfEnd;
 use orlop_machinery::meta::delete::{self as rules, Ending};
 use orlop_machinery::meta::{Meta, MetaMut};
 use orlop_machinery::status::Status;
@@ -42,7 +43,7 @@ pub(crate) async fn delete(
     let mut stored = read(server, definition, write.namespace, name).await?;
     for _ in 0..ATTEMPTS_MAX {
         let Some(current) = &stored else { return Err(write.not_found(name)) };
-        rules::check_preconditions(&current.object, &options, &kind_as_resource(definition))?;
+        check_preconditions(definition, &current.object, &options)?;
         let attributes = write.attributes(Operation::Delete, name);
         let admission = &server.admission;
         let mutated = admission.mutate(&attributes, None).await?;
@@ -90,6 +91,22 @@ pub(crate) async fn delete(
         }
     }
     Err(too_many_attempts(definition, "delete"))
+}
+
+fn check_preconditions(
+    definition: &Definition,
+    object: &Value,
+    options: &Value,
+) -> Result<(), Status> {
+    match definition.kind.beginning_of_end() {
+        BeginningOfEnd::LikeOthers => {
+            rules::check_preconditions(object, options, &kind_as_resource(definition))
+        }
+        BeginningOfEnd::Said | BeginningOfEnd::SaidAlone => {
+            let resource = definition.group_resource();
+            rules::check_preconditions_of_said_end(object, options, &resource)
+        }
+    }
 }
 
 /// Upstream names the kind where it means the resource.
@@ -178,8 +195,13 @@ fn plan(
     let kind = &write.definition.kind;
     let now = Time::from_unix(server.now_seconds());
     let mut object = stored.object.clone();
-    if Meta::of(&object).deletion_timestamp().is_none() && kind.start_ending(&mut object) {
-        set_finalizers(&mut object, options, write);
+    let beginning = kind.beginning_of_end();
+    let is_first = Meta::of(&object).deletion_timestamp().is_none();
+    if is_first && beginning != BeginningOfEnd::LikeOthers {
+        write.with_context(server.now_seconds(), |it| kind.start_ending(it, &mut object));
+        if beginning == BeginningOfEnd::Said {
+            set_finalizers(&mut object, options, write);
+        }
         MetaMut::of(&mut object).set_deletion_timestamp(Some(&now.to_string()));
         return Ok(Plan::Mark(object, Then::Wait));
     }

@@ -7,7 +7,8 @@ use orlop_machinery::shared::Shared;
 use orlop_machinery::Value;
 use orlop_machinery::field::{At, Errors};
 use orlop_machinery::kind::{
-    Column, Context, Defaulter, Kind, Resource, Row, Rules, Selectable, Subresource, Verb,
+    BeginningOfEnd, Column, Context, Defaulter, Kind, Resource, Row, Rules, Selectable, Subresource,
+    Verb,
 };
 use orlop_machinery::meta;
 use orlop_machinery::names::{self, NameRule};
@@ -62,9 +63,12 @@ impl Kind for Namespace {
     }
 
     // A controller empties the namespace and then takes the finalizers of its spec away.
-    fn start_ending(&self, namespace: &mut Value) -> bool {
+    fn beginning_of_end(&self) -> BeginningOfEnd {
+        BeginningOfEnd::Said
+    }
+
+    fn start_ending(&self, _context: &Context<'_>, namespace: &mut Value) {
         namespace.entry("status").set("phase", "Terminating");
-        true
     }
 
     fn is_kept(&self, namespace: &Value) -> bool {
