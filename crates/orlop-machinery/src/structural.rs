@@ -9,15 +9,14 @@
 //! Not here yet: pruning, defaulting and validation of values, which walk the same nodes. The rules
 //! that a schema itself must keep stand with the kind that carries schemas.
 
+mod compile;
+mod read;
+
 use std::collections::BTreeMap;
 
-use crate::schema::{
-    Extra, Field, Identity, List, MapOf, Omit, Patch, Schema, Struct, StructId, Type,
-};
+use crate::schema::{Schema, Struct, StructId, Type};
 use crate::value::{Str, Value};
-
-/// Deeper schemas are refused.
-const DEPTH_MAX: usize = 64;
+use compile::{Compiler, Position, new_struct};
 
 /// A schema of one value.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -131,7 +130,7 @@ impl Structural {
     /// When a type is unknown, when an object has both properties and additional ones, or when the
     /// schema is nested too deeply.
     pub fn read(schema: &Value) -> Result<Structural, StructuralError> {
-        read(schema, &mut Vec::new())
+        read::read(schema, &mut Vec::new())
     }
 
     /// Adds the struct of a custom resource to a schema that has the struct of metadata.
@@ -145,228 +144,12 @@ impl Structural {
     }
 }
 
-fn read(schema: &Value, path: &mut Vec<String>) -> Result<Structural, StructuralError> {
-    if path.len() > DEPTH_MAX {
-        return Err(error(path, "the schema is nested too deeply"));
-    }
-    let is_true = |name: &str| schema.at(name).bool();
-    let is_int_or_string = is_true("x-kubernetes-int-or-string");
-    Ok(Structural {
-        shape: if is_int_or_string { None } else { read_shape(schema, path)? },
-        is_nullable: is_true("nullable"),
-        default: schema.get("default").cloned(),
-        preserves_unknown_fields: is_true("x-kubernetes-preserve-unknown-fields"),
-        is_embedded_resource: is_true("x-kubernetes-embedded-resource"),
-        is_int_or_string,
-        rules: read_rules(schema),
-        validations: schema.at("x-kubernetes-validations").list().to_vec(),
-    })
-}
-
-fn read_shape(schema: &Value, path: &mut Vec<String>) -> Result<Option<Shape>, StructuralError> {
-    Ok(Some(match schema.at("type").str() {
-        "" => return Ok(None),
-        "boolean" => Shape::Boolean,
-        "integer" => Shape::Integer,
-        "number" => Shape::Number,
-        "string" => Shape::String,
-        "object" => read_object(schema, path)?,
-        "array" => Shape::Array {
-            items: Box::new(read_at(schema.at("items"), "items", path)?),
-            identity: read_identity(schema),
-        },
-        ty => {
-            let message = format!(
-                "Unsupported value: \"{ty}\": supported values: \"array\", \"boolean\", \
-                 \"integer\", \"number\", \"object\", \"string\""
-            );
-            return Err(error(path, &message));
-        }
-    }))
-}
-
-fn read_object(schema: &Value, path: &mut Vec<String>) -> Result<Shape, StructuralError> {
-    let is_atomic = schema.at("x-kubernetes-map-type").str() == "atomic";
-    let (properties, additional) = (schema.at("properties"), schema.at("additionalProperties"));
-    if !properties.is_empty() && additional.as_map().is_some() {
-        return Err(error(path, "additionalProperties and properties are mutual exclusive"));
-    }
-    match additional {
-        Value::Map(_) => {
-            let values = Box::new(read_at(additional, "additionalProperties", path)?);
-            Ok(Shape::Map { values, is_atomic })
-        }
-        Value::Bool(true) => {
-            let values = Structural { preserves_unknown_fields: true, ..Structural::default() };
-            Ok(Shape::Map { values: Box::new(values), is_atomic })
-        }
-        _ => {
-            let mut read = BTreeMap::new();
-            for (name, property) in properties.map().iter() {
-                let step = format!("properties[{name}]");
-                read.insert(Str::new(name), read_at(property, &step, path)?);
-            }
-            Ok(Shape::Object { properties: read, is_atomic })
-        }
-    }
-}
-
-fn read_at(
-    schema: &Value,
-    step: &str,
-    path: &mut Vec<String>,
-) -> Result<Structural, StructuralError> {
-    path.push(step.to_owned());
-    let result = read(schema, path);
-    path.pop();
-    result
-}
-
-fn read_identity(schema: &Value) -> ListIdentity {
-    match schema.at("x-kubernetes-list-type").str() {
-        "set" => ListIdentity::Set,
-        "map" => {
-            let keys = schema.at("x-kubernetes-list-map-keys").list();
-            ListIdentity::Map(keys.iter().map(|key| Str::new(key.str())).collect())
-        }
-        _ => ListIdentity::Atomic,
-    }
-}
-
-fn read_rules(schema: &Value) -> ValueRules {
-    let int = |name: &str| schema.at(name).as_int();
-    let bound = |name: &str, exclusive: &str| {
-        schema.at(name).as_float().map(|bound| (bound, schema.at(exclusive).bool()))
-    };
-    let junctors = ["allOf", "anyOf", "oneOf", "not"];
-    ValueRules {
-        format: Str::new(schema.at("format").str()),
-        minimum: bound("minimum", "exclusiveMinimum"),
-        maximum: bound("maximum", "exclusiveMaximum"),
-        multiple_of: schema.at("multipleOf").as_float(),
-        length: (int("minLength"), int("maxLength")),
-        pattern: Str::new(schema.at("pattern").str()),
-        items: (int("minItems"), int("maxItems")),
-        properties: (int("minProperties"), int("maxProperties")),
-        choices: schema.at("enum").list().to_vec(),
-        required: schema.at("required").list().iter().map(|name| Str::new(name.str())).collect(),
-        junctors: junctors
-            .iter()
-            .filter_map(|name| Some((Str::const_new(name), schema.get(name)?.clone())))
-            .collect(),
-    }
-}
-
-fn error(path: &[String], message: &str) -> StructuralError {
-    StructuralError { path: path.join("."), message: message.to_owned() }
-}
-
-/// Where a schema stands: objects with metadata have some fields whatever the schema says.
-#[derive(Clone, Copy, PartialEq)]
-enum Position {
-    Root,
-    Inside,
-}
-
-struct Compiler {
-    metadata: StructId,
-}
-
-impl Compiler {
-    fn ty(&self, schema: &mut Schema, node: &Structural, name: &str) -> Type {
-        if node.is_int_or_string {
-            return Type::IntOrString;
-        }
-        match &node.shape {
-            None => Type::Any,
-            Some(Shape::Boolean) => Type::Bool,
-            Some(Shape::Integer) => Type::Int64,
-            Some(Shape::Number) => Type::Float64,
-            Some(Shape::String) => Type::String,
-            Some(Shape::Object { .. }) => self.structure(schema, node, name, Position::Inside),
-            Some(Shape::Map { values, is_atomic }) => {
-                let value = self.ty(schema, values, &format!("{name}.*"));
-                Type::Map(Box::new(MapOf { value, is_atomic: *is_atomic }))
-            }
-            Some(Shape::Array { items, identity }) => {
-                let item = self.ty(schema, items, &format!("{name}[]"));
-                let identity = match identity {
-                    ListIdentity::Atomic => Identity::Atomic { is_declared: false },
-                    ListIdentity::Set => Identity::Set,
-                    ListIdentity::Map(keys) => Identity::Keys(keys.clone()),
-                };
-                let is_item_pointer = items.is_nullable;
-                Type::List(Box::new(List { item, is_item_pointer, identity, is_wrapped: false }))
-            }
-        }
-    }
-
-    /// The struct of an object; anything for an object of which nothing is known.
-    fn structure(
-        &self,
-        schema: &mut Schema,
-        node: &Structural,
-        name: &str,
-        position: Position,
-    ) -> Type {
-        let nothing = BTreeMap::new();
-        let (properties, is_atomic) = match &node.shape {
-            Some(Shape::Object { properties, is_atomic }) => (properties, *is_atomic),
-            _ => (&nothing, false),
-        };
-        let has_metadata = position == Position::Root || node.is_embedded_resource;
-        let mut fields: BTreeMap<Str, Field> = BTreeMap::new();
-        for (field, property) in properties {
-            let ty = self.ty(schema, property, &format!("{name}.{field}"));
-            fields.insert(field.clone(), new_field(field, ty, property));
-        }
-        if has_metadata {
-            for (field, ty) in [
-                ("apiVersion", Type::String),
-                ("kind", Type::String),
-                ("metadata", Type::Struct(self.metadata)),
-            ] {
-                fields.insert(Str::const_new(field), new_field(field, ty, &Structural::default()));
-            }
-        }
-        let fields = fields.into_values().collect();
-        let keeps_unknown = node.preserves_unknown_fields;
-        let new = Struct { is_atomic, keeps_unknown, ..new_struct(name, fields) };
-        Type::Struct(schema.add(new))
-    }
-}
-
-/// Fields are written in the order of their names: nothing else is declared.
-fn new_struct(name: &str, fields: Vec<Field>) -> Struct {
-    let count = u16::try_from(fields.len()).unwrap_or(u16::MAX);
-    Struct { name: Str::new(name), fields, order: (0..count).collect(), ..Struct::default() }
-}
-
-fn new_field(name: &str, ty: Type, node: &Structural) -> Field {
-    let default = node.default.clone();
-    let extra =
-        default.map(|default| Box::new(Extra { default: Some(default), ..Extra::default() }));
-    Field {
-        name: Str::new(name),
-        ty,
-        // What was sent is kept as it was sent.
-        is_pointer: true,
-        omit: Omit::Empty,
-        is_required: false,
-        is_atomic: false,
-        is_granular: false,
-        tag: None,
-        patch: Patch::default(),
-        merge_key: Str::const_new(""),
-        extra,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test")]
 
     use super::*;
+    use crate::schema::Identity;
     use crate::{json, schema};
 
     const CRON_TAB: &str = r#"{"type": "object", "properties": {"spec": {"type": "object",
