@@ -2,30 +2,67 @@
 //!
 //! A [`Structural`] is an OpenAPI v3 schema in which every value has one known shape: the shape is
 //! in the nodes, and what values may be is in [`ValueRules`]. After
-//! `staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema`. [`Structural::compile`] makes
-//! the struct of a [`Schema`] of it, so that decoding, patches, apply and OpenAPI treat objects of
-//! custom resources as those of built-in kinds.
+//! `staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/{schema,validation}`.
 //!
-//! Not here yet: pruning, defaulting and validation of values, which walk the same nodes. The rules
-//! that a schema itself must keep stand with the kind that carries schemas.
+//! What happens to an object of a custom resource, in upstream's order:
+//! - read from a request: [`coerce_metadata`], [`Structural::prune`], [`Structural::prune_nulls`],
+//!   [`Structural::coerce_embedded`]; then [`Structural::set_defaults`];
+//! - read from the store: the same, with [`Malformed::Dropped`];
+//! - validated: [`Structural::validate`] or [`Structural::validate_update`], then
+//!   [`Structural::validate_embedded`], then [`Structural::validate_lists`] (on update only if the
+//!   old object passes it).
+//!
+//! [`Structural::compile`] makes the struct of a [`Schema`] of it, so that patches, apply and
+//! OpenAPI treat objects of custom resources as those of built-in kinds.
+//!
+//! Every walk follows the schema, whose depth is bounded when it is read, or lists in lists, whose
+//! depth the JSON parser bounds.
+//!
+//! Not here: rules in CEL, which are kept as they were written; titles, descriptions and examples,
+//! which only documents need. The rules that a schema itself must keep stand with the kind that
+//! carries schemas, but for those about default values, which need all of this.
 
+mod accept;
 mod compile;
+mod correlation;
+mod default;
+mod default_rules;
+mod embedded;
+mod fault;
+mod format;
+mod list_rules;
+mod number;
+mod properties;
+mod prune;
 mod read;
+mod report;
+mod surroundings;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests;
+mod value_rules;
 
-use std::collections::BTreeMap;
+pub use correlation::{Correlation, OldItems};
+pub use default_rules::{DefaultRules, RuleCheck};
+pub use embedded::{Malformed, Metadata, coerce_metadata};
+pub use properties::Properties;
+pub use value_rules::{Pattern, Rules, ValueRules};
 
 use crate::schema::{Schema, Struct, StructId, Type};
 use crate::value::{Str, Value};
-use compile::{Compiler, Position, new_struct};
+use compile::{Compiler, new_struct};
 
 /// A schema of one value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Structural {
     /// What the value is; none where only an extension tells.
     pub shape: Option<Shape>,
+    /// Where no type is declared: what the value must look like if it is an object or a list. At
+    /// most one of each; empty where there is a shape.
+    pub loose_shapes: Vec<Shape>,
     /// Whether null is a value.
     pub is_nullable: bool,
-    /// What a missing value is.
+    /// What a missing value is. Never null.
     pub default: Option<Value>,
     /// Whether fields that are not listed stay.
     pub preserves_unknown_fields: bool,
@@ -34,7 +71,7 @@ pub struct Structural {
     /// Whether the value is a whole number or text.
     pub is_int_or_string: bool,
     /// What the value may be, beside its shape.
-    pub rules: ValueRules,
+    pub rules: Rules,
     /// `x-kubernetes-validations`, as they were written.
     pub validations: Vec<Value>,
 }
@@ -53,7 +90,9 @@ pub enum Shape {
     /// Fields by name.
     Object {
         /// Those that are listed.
-        properties: BTreeMap<Str, Structural>,
+        properties: Properties,
+        /// What is said about others.
+        additional: Additional,
         /// Whether the object changes as a whole.
         is_atomic: bool,
     },
@@ -73,6 +112,18 @@ pub enum Shape {
     },
 }
 
+/// What a schema says about fields that it does not list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Additional {
+    /// Nothing: they are pruned.
+    #[default]
+    Undeclared,
+    /// `additionalProperties: true`: they stay, but nothing inside of them does.
+    Allowed,
+    /// `additionalProperties: false`: they stay and are refused.
+    Refused,
+}
+
 /// How the items of a list are told apart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ListIdentity {
@@ -85,31 +136,13 @@ pub enum ListIdentity {
     Map(Vec<Str>),
 }
 
-/// What a value may be. Everything is optional.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ValueRules {
-    /// What kind of text or number it is, such as `date-time`.
-    pub format: Str,
-    /// Bounds of a number, and whether the bounds themselves are out.
-    pub minimum: Option<(f64, bool)>,
-    /// The same upwards.
-    pub maximum: Option<(f64, bool)>,
-    /// A number divides by it.
-    pub multiple_of: Option<f64>,
-    /// Bounds of the length of a text.
-    pub length: (Option<i64>, Option<i64>),
-    /// A regular expression that a text matches.
-    pub pattern: Str,
-    /// Bounds of the number of items.
-    pub items: (Option<i64>, Option<i64>),
-    /// Bounds of the number of fields.
-    pub properties: (Option<i64>, Option<i64>),
-    /// The only values.
-    pub choices: Vec<Value>,
-    /// Fields that must be there.
-    pub required: Vec<Str>,
-    /// `allOf`, `anyOf`, `oneOf` and `not`, as they were written.
-    pub junctors: Vec<(Str, Value)>,
+/// Where a schema stands: objects with metadata have some fields whatever the schema says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// The schema of an object with kind and metadata.
+    Root,
+    /// The schema of a value inside of one.
+    Inside,
 }
 
 /// Why a schema cannot be read.
@@ -121,6 +154,9 @@ pub struct StructuralError {
     /// What is wrong.
     pub message: String,
 }
+
+/// The fields of every object with metadata.
+pub(crate) const META_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 impl Structural {
     /// Reads an OpenAPI v3 schema (`JSONSchemaProps`).
@@ -142,76 +178,38 @@ impl Structural {
             _ => schema.add(Struct { keeps_unknown: true, ..new_struct(name, Vec::new()) }),
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test")]
-
-    use super::*;
-    use crate::schema::Identity;
-    use crate::{json, schema};
-
-    const CRON_TAB: &str = r#"{"type": "object", "properties": {"spec": {"type": "object",
-        "properties": {
-            "schedule": {"type": "string", "pattern": "^.+$"},
-            "replicas": {"type": "integer", "minimum": 1, "default": 1},
-            "port": {"x-kubernetes-int-or-string": true},
-            "env": {"type": "array", "x-kubernetes-list-type": "map",
-                "x-kubernetes-list-map-keys": ["name"],
-                "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
-            "labels": {"type": "object", "additionalProperties": {"type": "string"}},
-            "free": {"x-kubernetes-preserve-unknown-fields": true}}}}}"#;
-
-    fn compiled() -> (Schema, StructId) {
-        let mut schema =
-            schema::parse(&["package meta\nObjectMeta\n name string 1 omit\n"]).unwrap();
-        let metadata = schema.find("meta.ObjectMeta").unwrap();
-        let read = Structural::read(&json::parse(CRON_TAB.as_bytes()).unwrap()).unwrap();
-        let id = read.compile(&mut schema, "CronTab", metadata);
-        (schema, id)
+    /// The schema of a field: a listed one, or that of all values of a map.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Structural> {
+        match self.object_shape()? {
+            Shape::Object { properties, .. } => properties.get(name),
+            Shape::Map { values, .. } => Some(values),
+            _ => None,
+        }
     }
 
-    #[test]
-    fn a_custom_resource_is_a_struct_with_metadata() {
-        let (schema, id) = compiled();
-        let names: Vec<&str> =
-            schema.get(id).fields.iter().map(|field| field.name.as_str()).collect();
-        assert_eq!(names, ["apiVersion", "kind", "metadata", "spec"]);
-        let Type::Struct(spec) = schema.get(id).field("spec").unwrap().ty else { panic!() };
-        let spec = schema.get(spec);
-        assert_eq!(spec.field("port").unwrap().ty, Type::IntOrString);
-        assert_eq!(spec.field("free").unwrap().ty, Type::Any);
-        assert_eq!(spec.field("replicas").unwrap().default(), Some(&Value::Int(1)));
-        let Type::List(env) = &spec.field("env").unwrap().ty else { panic!() };
-        assert_eq!(env.identity, Identity::Keys(vec!["name".into()]));
+    /// The schema of the items of a list.
+    #[must_use]
+    pub fn items(&self) -> Option<&Structural> {
+        match self.list_shape()? {
+            Shape::Array { items, .. } => Some(items),
+            _ => None,
+        }
     }
 
-    #[test]
-    fn what_values_may_be_is_kept() {
-        let read = Structural::read(&json::parse(CRON_TAB.as_bytes()).unwrap()).unwrap();
-        let Some(Shape::Object { properties, .. }) = read.shape else { panic!() };
-        let Some(Shape::Object { properties, .. }) = &properties["spec"].shape else { panic!() };
-        assert_eq!(properties["replicas"].rules.minimum, Some((1.0, false)));
-        assert_eq!(properties["schedule"].rules.pattern, "^.+$");
+    /// What an object looks like: [`Shape::Object`] or [`Shape::Map`].
+    pub(crate) fn object_shape(&self) -> Option<&Shape> {
+        let is_object = |shape: &&Shape| matches!(shape, Shape::Object { .. } | Shape::Map { .. });
+        self.shapes().find(is_object)
     }
 
-    #[test]
-    fn bad_schemas_are_refused() {
-        let check = |text: &str, expect: &str| {
-            let read = Structural::read(&json::parse(text.as_bytes()).unwrap());
-            assert_eq!(read.unwrap_err().to_string(), expect);
-        };
-        check(
-            r#"{"type": "object", "properties": {"a": {"type": "text"}}}"#,
-            "properties[a]: Unsupported value: \"text\": supported values: \"array\", \"boolean\", \
-             \"integer\", \"number\", \"object\", \"string\"",
-        );
-        check(
-            r#"{"type": "object", "properties": {"a": {}}, "additionalProperties": {}}"#,
-            ": additionalProperties and properties are mutual exclusive",
-        );
-        let deep = r#"{"type":"array","items":"#.repeat(80) + "{}" + &"}".repeat(80);
-        assert!(Structural::read(&json::parse(deep.as_bytes()).unwrap()).is_err());
+    /// What a list looks like: [`Shape::Array`].
+    pub(crate) fn list_shape(&self) -> Option<&Shape> {
+        self.shapes().find(|shape| matches!(shape, Shape::Array { .. }))
+    }
+
+    fn shapes(&self) -> impl Iterator<Item = &Shape> {
+        self.shape.iter().chain(&self.loose_shapes)
     }
 }

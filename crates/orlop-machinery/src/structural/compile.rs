@@ -2,18 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{ListIdentity, Shape, Structural};
+use super::{ListIdentity, Position, Properties, Shape, Structural};
 use crate::schema::{
     Extra, Field, Identity, List, MapOf, Omit, Patch, Schema, Struct, StructId, Type,
 };
 use crate::value::Str;
-
-/// Where a schema stands: objects with metadata have some fields whatever the schema says.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Position {
-    Root,
-    Inside,
-}
 
 /// Compiles the schemas of a custom resource.
 pub(super) struct Compiler {
@@ -57,9 +50,9 @@ impl Compiler {
         name: &str,
         position: Position,
     ) -> Type {
-        let nothing = BTreeMap::new();
+        let nothing = Properties::default();
         let (properties, is_atomic) = match &node.shape {
-            Some(Shape::Object { properties, is_atomic }) => (properties, *is_atomic),
+            Some(Shape::Object { properties, is_atomic, .. }) => (properties, *is_atomic),
             _ => (&nothing, false),
         };
         let has_metadata = position == Position::Root || node.is_embedded_resource;
