@@ -107,6 +107,11 @@ pub trait Kind: Rules {
         false
     }
 
+    /// Whether finalizers without a domain have to be Kubernetes' own.
+    fn restricts_finalizers(&self) -> bool {
+        true
+    }
+
     /// What becomes of dependents when a delete does not say.
     fn garbage_collection(&self) -> GarbageCollection {
         GarbageCollection::DeleteDependents

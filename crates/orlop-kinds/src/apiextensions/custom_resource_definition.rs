@@ -80,6 +80,10 @@ impl Kind for CustomResourceDefinition {
         let now = Time::from_unix(context.now_seconds);
         conditions::start_ending(object, &now.to_string());
     }
+
+    fn restricts_finalizers(&self) -> bool {
+        false
+    }
 }
 
 fn set_defaults(object: &mut Value) {
