@@ -11,6 +11,7 @@ use orlop_machinery::field::{Errors, Path};
 use orlop_machinery::kind::{Context, Kind, Resource, Row, Rules, ScalePaths, ScaleSelector};
 use orlop_machinery::meta::Meta;
 use orlop_machinery::node::Node;
+use orlop_machinery::openapi::CustomSchema;
 use orlop_machinery::status::Status;
 use orlop_machinery::structural::Malformed;
 use orlop_machinery::table::TableColumn;
@@ -98,6 +99,10 @@ impl Kind for CustomResource {
 
     fn set_defaults(&self, object: &mut Value) {
         self.version.set_defaults(object);
+    }
+
+    fn custom_schema(&self) -> Option<CustomSchema<'_>> {
+        Some(self.version.custom_schema())
     }
 
     fn typing(&self) -> Option<Typing<'_>> {

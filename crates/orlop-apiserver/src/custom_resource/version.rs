@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use orlop_machinery::apply::Typing;
 use orlop_machinery::json_path::JsonPath;
+use orlop_machinery::openapi::CustomSchema;
 use orlop_machinery::schema::{Schema, StructId};
 use orlop_machinery::structural::{Malformed, Metadata, Position, Structural};
 use orlop_machinery::table::CustomColumns;
@@ -99,6 +100,15 @@ impl Version {
             Some(read)
         });
         structural.as_ref()
+    }
+
+    /// What documents say about its objects.
+    pub(super) fn custom_schema(&self) -> CustomSchema<'_> {
+        CustomSchema {
+            schema: self.said.path(&["schema", "openAPIV3Schema"]),
+            keeps_unknown: self.keeps_unknown,
+            selectable: self.said.at("selectableFields"),
+        }
     }
 
     /// The columns of its table.
