@@ -170,7 +170,7 @@ async fn rules(place: Place) -> Result<()> {
     match kites.patch("b", &strict, &unknown).await {
         Err(Error::Api(status)) => {
             ensure!(
-                status.code == 400 && status.message.contains("unknown field \"spec.wings\""),
+                status.code == 422 && status.message.contains("unknown field \"spec.wings\""),
                 "{status:?}"
             );
         }

@@ -23,6 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(2);
 /// What is shown of a line; some messages quote whole schemas.
 const LINE_CHARS_MAX: usize = 600;
+/// The condition of definitions in groups that are Kubernetes' own, which comes by itself.
+const APPROVAL: &str = "KubernetesAPIApprovalPolicyConformant";
 /// The heading of the package's own objects.
 const SAMPLES: &str = "samples";
 /// The verbs of a resource and of a subresource, in the order in which they are served.
@@ -85,8 +87,10 @@ impl Inquiry<'_> {
                 let is = |kind: &str, status: &str| {
                     conditions.iter().any(|one| one["type"] == kind && one["status"] == status)
                 };
-                (is("Established", "True") || is("NamesAccepted", "False"))
-                    .then(|| conditions.clone())
+                let is_decided = is("Established", "True") || is("NamesAccepted", "False");
+                let is_judged = !is_protected(&definition)
+                    || conditions.iter().any(|one| one["type"] == APPROVAL);
+                (is_decided && is_judged).then(|| conditions.clone())
             };
             let conditions = self.wait(&path, decided).await?;
             let mut shown: Vec<String> = conditions.iter().map(condition).collect();
@@ -428,6 +432,11 @@ fn storage_version(definition: &Value) -> String {
 
 fn is_converted(definition: &Value) -> bool {
     definition["spec"]["conversion"]["strategy"] == "Webhook"
+}
+
+fn is_protected(definition: &Value) -> bool {
+    let group = text(&definition["spec"]["group"]);
+    group.ends_with(".k8s.io") || group.ends_with(".kubernetes.io")
 }
 
 fn is_namespaced(definition: &Value) -> bool {
