@@ -1,0 +1,3 @@
+//! The libraries: what expressions can call, one file each.
+
+pub mod standard;
