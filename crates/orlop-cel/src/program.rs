@@ -83,7 +83,7 @@ impl Environment {
     ///
     /// Everything that is wrong with it, in cel-go's words.
     pub fn check(&self, source: &str) -> Result<Checked, Issues> {
-        Err(Issues { list: Vec::new(), source: source.to_owned() })
+        Err(Issues::new(source))
     }
 
     /// Makes a checked expression ready to be evaluated.
@@ -117,16 +117,6 @@ impl Checked {
     #[must_use]
     pub fn ty(&self, id: ExprId) -> &Type {
         &self.types[id.index()]
-    }
-
-    /// Where a node starts: its line from 1 and its column from 0, in characters.
-    #[must_use]
-    pub fn place(&self, id: ExprId) -> (u32, u32) {
-        let (mut line, mut column) = (1, 0);
-        for c in self.source.chars().take(self.ast.offset(id) as usize) {
-            (line, column) = if c == '\n' { (line + 1, 0) } else { (line, column + 1) };
-        }
-        (line, column)
     }
 
     /// What a node refers to.
