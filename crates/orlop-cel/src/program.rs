@@ -1,6 +1,7 @@
 //! Expressions that are checked ([`Checked`]) and that can be evaluated ([`Program`]).
 
 use crate::ast::{Ast, ExprId};
+use crate::checker;
 use crate::decl_type::DeclType;
 use crate::environment::{Environment, VariableId};
 use crate::error::{EvalError, Issues};
@@ -76,7 +77,7 @@ impl Environment {
     ///
     /// Everything that is wrong with it, in cel-go's words.
     pub fn check(&self, source: &str) -> Result<Checked, Issues> {
-        Err(Issues::new(source))
+        checker::check(self, source)
     }
 
     /// Makes a checked expression ready to be evaluated.
