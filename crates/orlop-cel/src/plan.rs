@@ -400,6 +400,16 @@ impl Order {
         })
     }
 
+    /// Its name as a function.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Order::Less => operator::LESS,
+            Order::LessEquals => operator::LESS_EQUALS,
+            Order::Greater => operator::GREATER,
+            Order::GreaterEquals => operator::GREATER_EQUALS,
+        }
+    }
+
     /// Whether the order of two values is as asked for.
     pub(crate) fn holds(self, ordering: std::cmp::Ordering) -> bool {
         match self {
