@@ -59,7 +59,7 @@ impl Sizes for DeclType {
                 "@keys" if found.is_map() => {
                     return (at + 1 == steps.len()).then(|| SizeEstimate::fixed(0));
                 }
-                name => found.as_object()?.visible_field(name)?,
+                name => &found.as_object()?.field(name)?.ty,
             };
         }
         Some(SizeEstimate { min: 0, max: found.elements_max() })
@@ -415,12 +415,9 @@ fn written_size(expr: &Expr) -> Option<u64> {
 
 fn is_scalar(ty: &Type) -> bool {
     match ty {
-        Type::Bool
-        | Type::Double
-        | Type::Duration
-        | Type::Int
-        | Type::Timestamp
-        | Type::Uint => true,
+        Type::Bool | Type::Double | Type::Duration | Type::Int | Type::Timestamp | Type::Uint => {
+            true
+        }
         Type::Optional(inner) => is_scalar(inner),
         _ => false,
     }

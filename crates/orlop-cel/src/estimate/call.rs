@@ -15,7 +15,7 @@ use crate::operator;
 use crate::ty::Type;
 
 use super::path::FieldPath;
-use super::{EntrySize, Estimator, OLD_ACCUMULATOR, Sizes};
+use super::{EntrySize, Estimator, OLD_ACCUMULATOR};
 
 /// The longest text of a named format that can be compared.
 const FORMAT_SIZE_MAX: u64 = 64;
@@ -172,9 +172,8 @@ impl Estimator<'_> {
 
 /// What depends on how long the arguments are; without what they cost themselves.
 fn cost_by_length(call: &Call, overload: &str) -> Option<CallEstimate> {
-    let sized = |cost, min, max| {
-        Some(CallEstimate { cost, result_size: Some(SizeEstimate { min, max }) })
-    };
+    let sized =
+        |cost, min, max| Some(CallEstimate { cost, result_size: Some(SizeEstimate { min, max }) });
     let unsized_ = |cost| Some(CallEstimate { cost, result_size: None });
     match (overload, call.target.as_ref(), call.args.as_slice()) {
         ("string_format", Some(target), _) => unsized_(target.traversal()),

@@ -86,6 +86,9 @@ mod tests {
         let (first, second) = (list.append("a".into()), list.append("b".into()));
         assert_eq!((text(&first).as_str(), text(&second).as_str()), ("self.list.a", "self.list.b"));
         let (copy, other) = (first.append_to_copy("x".into()), first.append("y".into()));
-        assert_eq!((text(&copy).as_str(), text(&other).as_str()), ("self.list.a.x", "self.list.a.y"));
+        assert_eq!(
+            (text(&copy).as_str(), text(&other).as_str()),
+            ("self.list.a.x", "self.list.a.y")
+        );
     }
 }

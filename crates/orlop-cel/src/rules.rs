@@ -1,0 +1,3 @@
+//! Rules of custom resources: `x-kubernetes-validations`.
+
+pub mod field_path;
