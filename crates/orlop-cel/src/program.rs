@@ -76,7 +76,7 @@ impl Environment {
     ///
     /// Everything that is wrong with it, in cel-go's words.
     pub fn check(&self, source: &str) -> Result<Checked, Issues> {
-        Err(Issues { list: Vec::new(), source: source.to_owned() })
+        Err(Issues::new(source))
     }
 
     /// Makes a checked expression ready to be evaluated.
