@@ -230,6 +230,14 @@ impl DeclType {
     }
 }
 
+impl Field {
+    /// Whether expressions can name it.
+    #[must_use]
+    pub fn is_visible(&self) -> bool {
+        !matches!(self.ty.shape(), Shape::Preserved)
+    }
+}
+
 impl ObjectType {
     /// With these fields, in any order.
     #[must_use]

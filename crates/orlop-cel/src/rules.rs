@@ -168,8 +168,7 @@ fn compile_property(name: &str, schema: &Structural, around: Option<&DeclType>) 
     let decl = match escape(name) {
         Some(escaped) => {
             let field = around?.as_object()?.field(&escaped)?;
-            (!matches!(field.ty.shape(), crate::decl_type::Shape::Preserved))
-                .then(|| field.ty.clone())?
+            field.is_visible().then(|| field.ty.clone())?
         }
         None => schema_type::declare(schema, schema_type::extent_of(schema))?,
     };
