@@ -5,6 +5,7 @@
 
 use crate::ast::Literal;
 use crate::ty::Type;
+use crate::value::Value;
 
 /// Looking at one character of a string.
 pub const STRING_TRAVERSAL_FACTOR: f64 = 0.1;
@@ -140,6 +141,19 @@ impl SizeEstimate {
     #[must_use]
     pub fn traversal(self, factor: f64) -> CostEstimate {
         CostEstimate { min: scale(self.min, factor), max: scale(self.max, factor) }
+    }
+}
+
+/// How large a value is: characters of a text, bytes, items, entries; 1 for everything else.
+#[must_use]
+pub fn size_of(value: &Value<'_>) -> u64 {
+    match value {
+        Value::String(text) => text.chars().count() as u64,
+        Value::Bytes(bytes) => bytes.len() as u64,
+        Value::List(list) => list.len() as u64,
+        Value::Map(map) => map.len() as u64,
+        Value::Optional(Some(value)) => size_of(value),
+        _ => 1,
     }
 }
 

@@ -16,6 +16,8 @@ use crate::ty::Type;
 #[derive(Debug, Default)]
 pub struct Functions {
     overloads: HashMap<&'static str, Vec<&'static Overload>>,
+    /// The function of each overload, by the overload's id.
+    names: HashMap<&'static str, &'static str>,
     constants: HashMap<&'static str, &'static Constant>,
     macros: HashMap<&'static str, Vec<&'static Macro>>,
 }
@@ -54,6 +56,8 @@ impl Functions {
             for function in library.functions {
                 let overloads = functions.overloads.entry(function.name).or_default();
                 overloads.extend(function.overloads);
+                let ids = function.overloads.iter().map(|overload| (overload.id, function.name));
+                functions.names.extend(ids);
             }
             for constant in library.constants {
                 functions.constants.insert(constant.name, constant);
@@ -69,6 +73,12 @@ impl Functions {
     #[must_use]
     pub fn overloads(&self, function: &str) -> &[&'static Overload] {
         self.overloads.get(function).map_or(&[], Vec::as_slice)
+    }
+
+    /// The name of an overload's function.
+    #[must_use]
+    pub fn name_of(&self, overload: &Overload) -> Option<&'static str> {
+        self.names.get(overload.id).copied()
     }
 
     /// The constant of a name.

@@ -52,6 +52,9 @@ pub struct Overload {
     pub call: CallFn,
     /// What a call costs, by its arguments and result; 1 without.
     pub cost: Option<CostFn>,
+    /// Whether that holds only for calls of which it is known beforehand that they are of this
+    /// overload; others cost 1. So it is where upstream looks costs up by the overload's id.
+    pub is_cost_by_id: bool,
     /// What a call is estimated to cost; without, as upstream's estimator has it: 1 or, for its own
     /// functions, a rule that it knows by the id.
     pub estimate: Option<EstimateFn>,
@@ -173,8 +176,17 @@ impl Overload {
         result: T,
         call: CallFn,
     ) -> Overload {
-        let (cost, estimate, prepare) = (None, None, None);
-        Overload { id, is_member: false, params, result, call, cost, estimate, prepare }
+        Overload {
+            id,
+            is_member: false,
+            params,
+            result,
+            call,
+            cost: None,
+            is_cost_by_id: false,
+            estimate: None,
+            prepare: None,
+        }
     }
 
     /// `a.f()`
@@ -192,6 +204,12 @@ impl Overload {
     #[must_use]
     pub const fn costs(self, cost: CostFn, estimate: EstimateFn) -> Overload {
         Overload { cost: Some(cost), estimate: Some(estimate), ..self }
+    }
+
+    /// With what it costs when it is known beforehand; see [`Overload::is_cost_by_id`].
+    #[must_use]
+    pub const fn costs_by_id(self, cost: CostFn) -> Overload {
+        Overload { cost: Some(cost), is_cost_by_id: true, ..self }
     }
 
     /// With what is made of constant arguments.

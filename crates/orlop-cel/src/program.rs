@@ -1,16 +1,22 @@
 //! Expressions that are checked ([`Checked`]) and that can be evaluated ([`Program`]).
 
+use std::sync::Arc;
+
 use crate::ast::{Ast, ExprId};
 use crate::decl_type::DeclType;
 use crate::environment::{Environment, VariableId};
 use crate::error::{EvalError, Issues};
+use crate::evaluate::Evaluation;
 use crate::function::Overload;
+use crate::plan::{Plan, plan};
 use crate::ty::Type;
 use crate::value::{Json, Value};
 
 /// An expression whose types fit.
 #[derive(Clone, Debug)]
 pub struct Checked {
+    /// What was read.
+    pub source: Arc<str>,
     /// The expression.
     pub ast: Ast,
     /// The type of each node. As long as the nodes.
@@ -43,7 +49,8 @@ pub enum Reference {
 /// An expression that can be evaluated.
 #[derive(Debug)]
 pub struct Program {
-    checked: Checked,
+    plan: Plan,
+    result_type: Type,
 }
 
 /// The values of variables.
@@ -85,7 +92,8 @@ impl Environment {
     ///
     /// When a constant is wrong: a regular expression that is none.
     pub fn plan(&self, checked: &Checked) -> Result<Program, Issues> {
-        Ok(Program { checked: checked.clone() })
+        let result_type = checked.result_type().clone();
+        Ok(Program { plan: plan(self, checked)?, result_type })
     }
 
     /// Parses and checks an expression and makes it ready to be evaluated.
@@ -111,6 +119,16 @@ impl Checked {
         &self.types[id.index()]
     }
 
+    /// Where a node starts: its line from 1 and its column from 0, in characters.
+    #[must_use]
+    pub fn place(&self, id: ExprId) -> (u32, u32) {
+        let (mut line, mut column) = (1, 0);
+        for c in self.source.chars().take(self.ast.offset(id) as usize) {
+            (line, column) = if c == '\n' { (line + 1, 0) } else { (line, column + 1) };
+        }
+        (line, column)
+    }
+
     /// What a node refers to.
     #[must_use]
     pub fn reference(&self, id: ExprId) -> Option<&Reference> {
@@ -122,14 +140,15 @@ impl Program {
     /// The type of what comes out.
     #[must_use]
     pub fn result_type(&self) -> &Type {
-        self.checked.result_type()
+        &self.result_type
     }
 
     /// Evaluates the expression. Ends with an error when it costs more than the budget.
     #[must_use]
     pub fn evaluate<'a>(&'a self, bindings: &Bindings<'a>, budget: u64) -> Outcome<'a> {
-        let _ = (bindings, budget);
-        Outcome { result: Err(EvalError::NoSuchOverload), cost: 0 }
+        let mut evaluation = Evaluation::new(&self.plan, bindings, budget);
+        let result = evaluation.run(&self.plan.root);
+        Outcome { result, cost: evaluation.cost() }
     }
 }
 

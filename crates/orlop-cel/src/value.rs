@@ -11,6 +11,8 @@ mod equality;
 mod json;
 mod list;
 mod map;
+mod order;
+mod show;
 mod text;
 mod work;
 
@@ -24,6 +26,8 @@ pub use list::{List, OwnedList};
 pub use map::{Key, Map, OwnedMap, OwnedObject};
 pub use text::{Bytes, Text};
 pub use work::Work;
+
+pub(crate) use show::double_text;
 
 use crate::timestamp::Timestamp;
 use crate::ty::Type;

@@ -4,10 +4,12 @@
 //! `staging/src/k8s.io/apiserver/pkg/cel/common/valuesunstructured.go`. Data that is not what the
 //! schema declares gives upstream's errors: an object from before a schema change can be such.
 
-use orlop_machinery::Value as Json;
+use orlop_machinery::duration::Duration;
+use orlop_machinery::{Value as Json, bytes};
 
 use crate::decl_type::{DeclType, Shape};
 use crate::error::EvalError;
+use crate::timestamp::Timestamp;
 
 use super::{List, Map, Value};
 
@@ -35,10 +37,10 @@ impl<'a> Value<'a> {
             }
             (Shape::Bool, Json::Bool(truth)) => Ok(Value::Bool(*truth)),
             (Shape::Preserved, _) => Ok(Value::Preserved(json)),
-            (Shape::Bytes, Json::String(_))
-            | (Shape::Duration, Json::String(_))
-            | (Shape::Date, Json::String(_))
-            | (Shape::DateTime, Json::String(_)) => Err(EvalError::fixed("not read yet")),
+            (
+                Shape::Bytes | Shape::Duration | Shape::Date | Shape::DateTime,
+                Json::String(text),
+            ) => formatted(decl.shape(), text),
             _ => Err(mismatch(decl.shape(), json)),
         }
     }
@@ -54,6 +56,74 @@ fn dynamic<'a>(json: &'a Json, decl: &'a DeclType) -> Value<'a> {
         Json::List(items) => Value::List(List::Json { items, decl }),
         Json::Map(entries) => Value::Map(Map::Json { entries, decl }),
     }
+}
+
+/// Text whose format says that it is something else.
+fn formatted<'a>(shape: &Shape, text: &str) -> Result<Value<'a>, EvalError> {
+    let failed = |what: &str, why: &dyn std::fmt::Display| {
+        EvalError::new(format!("Invalid {what} {text}: {why}"))
+    };
+    match shape {
+        Shape::Bytes => bytes::decode(text)
+            .map(Value::bytes)
+            .map_err(|error| failed("byte formatted string", &error)),
+        Shape::Duration => parse_duration(text)
+            .map(Value::Duration)
+            .ok_or_else(|| failed("duration", &format!("unable to parse {text} as duration"))),
+        Shape::Date => Timestamp::parse_date(text)
+            .map(Value::Timestamp)
+            .map_err(|error| failed("date formatted string", &error)),
+        _ => Timestamp::parse_date_time(text)
+            .map(Value::Timestamp)
+            .map_err(|error| failed("date-time formatted string", &error)),
+    }
+}
+
+/// Units that the format `duration` takes beside Go's, and how many billionths of a second each is.
+/// The last name of a line also stands for every longer word that starts with it.
+const UNITS: &[(&[&str], i64)] = &[
+    (&["ns", "nano"], 1),
+    (&["us", "\u{b5}s", "micro"], 1_000),
+    (&["ms", "milli"], 1_000_000),
+    (&["s", "sec"], 1_000_000_000),
+    (&["m", "min"], 60_000_000_000),
+    (&["h", "hr", "hour"], 3_600_000_000_000),
+    (&["d", "day"], 86_400_000_000_000),
+    (&["w", "wk", "week"], 604_800_000_000_000),
+];
+
+/// A span of time as the format `duration` reads it: Go's way, or numbers with words.
+fn parse_duration(text: &str) -> Option<Duration> {
+    if let Ok(duration) = text.parse() {
+        return Some(duration);
+    }
+    let mut rest = text;
+    let mut total: Option<i64> = None;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        rest = &rest[start..];
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (number, after) = rest.split_at(digits);
+        let after = after.trim_start_matches(|c: char| c.is_ascii_whitespace());
+        let is_letter = |c: char| c.is_ascii_alphabetic() || c == '\u{b5}';
+        let length = after.find(|c: char| !is_letter(c)).unwrap_or(after.len());
+        let (unit, after) = after.split_at(length);
+        rest = after;
+        if unit.is_empty() {
+            continue;
+        }
+        let number: i64 = number.parse().ok()?;
+        if let Some(nanos) = unit_nanos(&unit.to_lowercase()) {
+            total = Some(total.unwrap_or_default().wrapping_add(number.wrapping_mul(nanos)));
+        }
+    }
+    total.map(Duration::from_nanos)
+}
+
+fn unit_nanos(unit: &str) -> Option<i64> {
+    let names = |names: &[&str]| {
+        names.contains(&unit) || names.last().is_some_and(|last| unit.starts_with(last))
+    };
+    UNITS.iter().find(|(line, _)| names(line)).map(|(_, nanos)| *nanos)
 }
 
 fn mismatch(shape: &Shape, json: &Json) -> EvalError {

@@ -103,7 +103,7 @@ impl<'a> Map<'a> {
     pub fn get(&self, key: &Value<'_>) -> Result<Option<Value<'a>>, EvalError> {
         match (self, key) {
             (_, Value::String(name)) => self.get_str(name),
-            (Map::Owned(map), _) => Ok(map.get(key)?.cloned()),
+            (Map::Owned(map), _) => Ok(map.get(key).cloned()),
             _ => Err(EvalError::NoSuchOverload),
         }
     }
@@ -196,32 +196,45 @@ impl<'a> OwnedMap<'a> {
     ///
     /// When the key is of a type that keys cannot have.
     pub fn insert(&mut self, key: Value<'a>, value: Value<'a>) -> Result<bool, EvalError> {
-        if self.position(&key)?.is_some() {
-            return Ok(false);
+        let hashed = Key::new(&key)?;
+        let is_new = self.position(&hashed).is_none();
+        if is_new {
+            self.push(hashed, key, value);
         }
-        self.entries.push((key, value));
-        match self.entries.len() {
-            len if len > LINEAR_MAX + 1 => {
-                let key = Key::new(&self.entries[len - 1].0)?;
-                self.index.insert(key, len - 1);
-            }
-            len if len == LINEAR_MAX + 1 => {
-                for (at, (key, _)) in self.entries.iter().enumerate() {
-                    self.index.insert(Key::new(key)?, at);
-                }
-            }
-            _ => {}
-        }
-        Ok(true)
+        Ok(is_new)
     }
 
-    /// The value of a key.
+    /// Adds an entry, in place of one with the same key.
     ///
     /// # Errors
     ///
     /// When the key is of a type that keys cannot have.
-    pub fn get(&self, key: &Value<'_>) -> Result<Option<&Value<'a>>, EvalError> {
-        Ok(self.position(key)?.map(|at| &self.entries[at].1))
+    pub fn set(&mut self, key: Value<'a>, value: Value<'a>) -> Result<(), EvalError> {
+        let hashed = Key::new(&key)?;
+        match self.position(&hashed) {
+            Some(at) => self.entries[at].1 = value,
+            None => self.push(hashed, key, value),
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, hashed: Key, key: Value<'a>, value: Value<'a>) {
+        let at = self.entries.len();
+        if at == LINEAR_MAX {
+            let known = self.entries.iter().enumerate();
+            self.index =
+                known.filter_map(|(at, (key, _))| Some((Key::new(key).ok()?, at))).collect();
+        }
+        if at >= LINEAR_MAX {
+            self.index.insert(hashed, at);
+        }
+        self.entries.push((key, value));
+    }
+
+    /// The value of a key; none for what cannot be a key.
+    #[must_use]
+    pub fn get(&self, key: &Value<'_>) -> Option<&Value<'a>> {
+        Some(&self.entries[self.position(&Key::new(key).ok()?)?].1)
     }
 
     fn get_str(&self, name: &str) -> Option<&Value<'a>> {
@@ -231,12 +244,11 @@ impl<'a> OwnedMap<'a> {
         self.index.get(&Key::String(name.into())).map(|at| &self.entries[*at].1)
     }
 
-    fn position(&self, key: &Value<'_>) -> Result<Option<usize>, EvalError> {
-        let key = Key::new(key)?;
+    fn position(&self, key: &Key) -> Option<usize> {
         if !self.index.is_empty() {
-            return Ok(self.index.get(&key).copied());
+            return self.index.get(key).copied();
         }
-        Ok(self.entries.iter().position(|(other, _)| Key::new(other).is_ok_and(|o| o == key)))
+        self.entries.iter().position(|(other, _)| Key::new(other).is_ok_and(|other| other == *key))
     }
 }
 
