@@ -30,6 +30,7 @@ pub mod partial_object_metadata;
 pub mod patch;
 pub mod protobuf;
 pub mod quantity;
+pub mod regular_expression;
 pub mod resource_version;
 pub mod rest_mapping;
 pub mod schema;
