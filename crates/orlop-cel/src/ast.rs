@@ -190,6 +190,12 @@ impl Ast {
 }
 
 impl ExprId {
+    /// The node at a place; none where there are no so many nodes.
+    #[must_use]
+    pub fn from_index(index: usize) -> Option<ExprId> {
+        u32::try_from(index).ok().map(ExprId)
+    }
+
     /// Its place among the nodes: an index for tables beside the arena.
     #[must_use]
     pub fn index(self) -> usize {

@@ -213,6 +213,12 @@ impl DeclType {
         }
     }
 
+    /// Whether it is a map: values by key.
+    #[must_use]
+    pub fn is_map(&self) -> bool {
+        matches!(self.shape(), Shape::Map { .. })
+    }
+
     /// What the items of a list or the values of a map are.
     #[must_use]
     pub fn element(&self) -> Option<&DeclType> {
@@ -221,6 +227,14 @@ impl DeclType {
             Shape::Map { values } => Some(values),
             _ => None,
         }
+    }
+}
+
+impl Field {
+    /// Whether expressions can name it.
+    #[must_use]
+    pub fn is_visible(&self) -> bool {
+        !matches!(self.ty.shape(), Shape::Preserved)
     }
 }
 
