@@ -2,7 +2,9 @@
 
 mod argument;
 pub mod authorizer;
+pub mod bindings;
 pub mod cidr;
+pub mod comprehensions;
 pub mod encoders;
 pub mod ip;
 pub mod json_patch;
@@ -22,7 +24,7 @@ pub mod url;
 
 use crate::function::Library;
 
-/// What Kubernetes 1.36 gives to every expression, without macros: see
+/// What Kubernetes 1.36 gives to every expression: see
 /// `staging/src/k8s.io/apiserver/pkg/cel/environment/base.go`.
 pub static KUBERNETES: &[&Library] = &[
     &standard::STANDARD,
@@ -39,8 +41,9 @@ pub static KUBERNETES: &[&Library] = &[
     &named_format::FORMAT,
     &semver::SEMVER,
     &lists::LISTS,
+    &comprehensions::TWO_VARIABLES,
 ];
 
 /// What cel-go has beside these: for expressions that only we evaluate.
 pub static EXTENSIONS: &[&Library] =
-    &[&math::MATH, &encoders::ENCODERS, &strings::STRINGS_REVERSE];
+    &[&bindings::BINDINGS, &math::MATH, &encoders::ENCODERS, &strings::STRINGS_REVERSE];

@@ -23,7 +23,7 @@ const BUDGET: u64 = 1_000_000;
 #[test]
 fn values_and_costs_are_those_of_upstream() {
     let schema = Structural::read(&json::parse(SCHEMA.as_bytes()).unwrap()).unwrap();
-    let decl = declare(&schema, Extent::Request).unwrap();
+    let decl = declare(&schema, Extent::Part).unwrap();
     let object = json::parse(OBJECT.as_bytes()).unwrap();
     let mut failed = Vec::new();
     let mut count = 0;

@@ -297,7 +297,8 @@ fn group<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>, EvalE
 /// The user that the service account is.
 fn service_account<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>, EvalError> {
     let [authorizer, namespace, name] = exactly(args)?;
-    let (authorizer, namespace, name) = (opaque::<Authorizer>(authorizer)?, text(namespace)?, text(name)?);
+    let (authorizer, namespace, name) =
+        (opaque::<Authorizer>(authorizer)?, text(namespace)?, text(name)?);
     if !names::name_is_dns_subdomain(name, false).is_empty() {
         return Err(EvalError::fixed("Invalid service account name"));
     }

@@ -55,13 +55,8 @@ pub static CIDR: Library = Library {
 };
 
 const CONTAINS_IP: &[Overload] = &[
-    Overload::member(
-        "cidr_contains_ip_string",
-        &[CIDR_TYPE, T::String],
-        T::Bool,
-        contains_ip_text,
-    )
-    .costs(ip_text_cost, ip_text_estimate),
+    Overload::member("cidr_contains_ip_string", &[CIDR_TYPE, T::String], T::Bool, contains_ip_text)
+        .costs(ip_text_cost, ip_text_estimate),
     Overload::member("cidr_contains_ip_ip", &[CIDR_TYPE, IP_TYPE], T::Bool, contains_ip)
         .costs(ip_cost, ip_estimate),
 ];
@@ -110,8 +105,7 @@ fn parse_cidr(text: &str) -> Result<IpPrefix, EvalError> {
     // Upstream says twice where it was.
     const DURING: &str = "network address parse error during conversion from string: ";
     let wrong = |message: String| EvalError::new(format!("{DURING}{message}"));
-    let prefix: IpPrefix =
-        text.parse().map_err(|error| wrong(format!("{DURING}{error}")))?;
+    let prefix: IpPrefix = text.parse().map_err(|error| wrong(format!("{DURING}{error}")))?;
     check_not_mapped(prefix.address, text).map_err(|error| wrong(error.to_string()))?;
     Ok(prefix)
 }

@@ -35,9 +35,9 @@ fn decode<'a>(context: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>
     if let Ok(decoded) = bytes::decode(encoded) {
         return Ok(Value::bytes(decoded));
     }
-    decode_raw(encoded).map(Value::bytes).map_err(|at| {
-        EvalError::new(format!("illegal base64 data at input byte {at}"))
-    })
+    decode_raw(encoded)
+        .map(Value::bytes)
+        .map_err(|at| EvalError::new(format!("illegal base64 data at input byte {at}")))
 }
 
 /// Without what fills up the end. The error is where the first wrong byte is, as Go counts.

@@ -45,11 +45,7 @@ pub static IP: Library = Library {
         Function { name: "isLoopback", overloads: &[fact("ip_is_loopback", T::Bool, is_loopback)] },
         Function {
             name: "isLinkLocalMulticast",
-            overloads: &[fact(
-                "ip_is_link_local_multicast",
-                T::Bool,
-                is_link_local_multicast,
-            )],
+            overloads: &[fact("ip_is_link_local_multicast", T::Bool, is_link_local_multicast)],
         },
         Function {
             name: "isLinkLocalUnicast",
@@ -105,7 +101,9 @@ impl Opaque for IpAddr {
 pub(super) fn parse_ip(text: &str) -> Result<IpAddr, EvalError> {
     let literal = ip_literal::parse(text.as_bytes()).map_err(|wrong| {
         let shown = quote(text);
-        EvalError::new(format!("IP Address {shown} parse error during conversion from string: {wrong}"))
+        EvalError::new(format!(
+            "IP Address {shown} parse error during conversion from string: {wrong}"
+        ))
     })?;
     if literal.has_zone {
         let message = format!("IP address {} with zone value is not allowed", quote(text));
@@ -118,10 +116,9 @@ pub(super) fn parse_ip(text: &str) -> Result<IpAddr, EvalError> {
 /// That an address is not an IPv4 address in the form of IPv6.
 pub(super) fn check_not_mapped(address: IpAddr, text: &str) -> Result<(), EvalError> {
     match address {
-        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => Err(EvalError::new(format!(
-            "IPv4-mapped IPv6 address {} is not allowed",
-            quote(text)
-        ))),
+        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => {
+            Err(EvalError::new(format!("IPv4-mapped IPv6 address {} is not allowed", quote(text))))
+        }
         _ => Ok(()),
     }
 }

@@ -10,6 +10,7 @@ use crate::cost::{
 };
 use crate::error::EvalError;
 use crate::function::{Context, CostFn, EstimateFn, Function, Library, Overload, T};
+use crate::macros;
 use crate::value::{List, Value, Work};
 
 use super::argument::{exactly, int, list};
@@ -55,7 +56,7 @@ pub static LISTS: Library = Library {
         },
     ],
     constants: &[],
-    macros: &[],
+    macros: macros::LISTS,
 };
 
 const ITEMS: T = T::List(&T::Param("T"));
@@ -77,10 +78,7 @@ const SORT_BY_KEYS: &[Overload] = &[
     sort_by("list_uint_sortByAssociatedKeys", &[ITEMS, T::List(&T::Uint)]),
     sort_by("list_double_sortByAssociatedKeys", &[ITEMS, T::List(&T::Double)]),
     sort_by("list_bool_sortByAssociatedKeys", &[ITEMS, T::List(&T::Bool)]),
-    sort_by(
-        "list_google.protobuf.Duration_sortByAssociatedKeys",
-        &[ITEMS, T::List(&T::Duration)],
-    ),
+    sort_by("list_google.protobuf.Duration_sortByAssociatedKeys", &[ITEMS, T::List(&T::Duration)]),
     sort_by(
         "list_google.protobuf.Timestamp_sortByAssociatedKeys",
         &[ITEMS, T::List(&T::Timestamp)],
@@ -104,8 +102,7 @@ const fn sort_by(id: &'static str, params: &'static [T]) -> Overload {
 fn slice<'a>(context: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>, EvalError> {
     let [whole, start, end] = exactly(args)?;
     let (whole, start, end) = (list(whole)?, int(start)?, int(end)?);
-    let refused =
-        |why: &str| Err(EvalError::new(format!("cannot slice({start}, {end}), {why}")));
+    let refused = |why: &str| Err(EvalError::new(format!("cannot slice({start}, {end}), {why}")));
     let (Ok(from), Ok(to)) = (usize::try_from(start), usize::try_from(end)) else {
         return refused("negative indexes not supported");
     };
@@ -214,7 +211,8 @@ fn sort_by_order_of<'a>(
     if keyed.len() > 1 && keyed.iter().any(|(key, _)| std::mem::discriminant(key) != kind) {
         return Err(EvalError::fixed("list elements must have the same type"));
     }
-    let steps = keyed.len().saturating_mul(usize::BITS as usize - keyed.len().leading_zeros() as usize);
+    let steps =
+        keyed.len().saturating_mul(usize::BITS as usize - keyed.len().leading_zeros() as usize);
     context.work.look(steps)?;
     // What is not a number is before nothing and after nothing, as upstream has it.
     keyed.sort_by(|a, b| a.0.compare(&b.0).unwrap_or(std::cmp::Ordering::Equal));

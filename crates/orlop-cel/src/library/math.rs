@@ -169,11 +169,7 @@ fn better<'a>(
     }
 }
 
-fn best_of<'a>(
-    numbers: &List<'a>,
-    worse: Ordering,
-    name: &str,
-) -> Result<Value<'a>, EvalError> {
+fn best_of<'a>(numbers: &List<'a>, worse: Ordering, name: &str) -> Result<Value<'a>, EvalError> {
     let mut best: Option<Value<'a>> = None;
     for number in numbers.iter() {
         let number = number?;

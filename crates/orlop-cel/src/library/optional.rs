@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use crate::error::EvalError;
 use crate::function::{Constant, Context, Function, Library, Overload, T};
+use crate::macros;
 use crate::value::{List, Map, Value};
 
 use super::argument::{exactly, list};
 
-/// The library of optional values, without its macros.
+/// The library of optional values.
 pub static OPTIONAL: Library = Library {
     name: "cel.lib.optional",
     functions: &[
@@ -86,7 +87,7 @@ pub static OPTIONAL: Library = Library {
         ty: T::Type(&T::Optional(&T::Dyn)),
         value: || Value::Type(Arc::new(T::Optional(&T::Dyn).ty())),
     }],
-    macros: &[],
+    macros: macros::OPTIONAL,
 };
 
 const VALUE: T = T::Param("V");

@@ -122,7 +122,11 @@ fn parts_cost(value: &Value<'_>, left: &mut u64) -> Option<u64> {
     let of_bytes = |len: usize| {
         #[allow(clippy::cast_precision_loss, reason = "as Go converts")]
         let cost = len as f64 * STRING_TRAVERSAL_FACTOR;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as Go converts")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "as Go converts"
+        )]
         let cost = cost as u64;
         cost
     };

@@ -25,8 +25,13 @@ pub static QUANTITY: Library = Library {
         },
         Function {
             name: "isQuantity",
-            overloads: &[Overload::global("is_quantity_string", &[T::String], T::Bool, is_quantity)
-                .costs(price::traversal, price::traversal_estimate)],
+            overloads: &[Overload::global(
+                "is_quantity_string",
+                &[T::String],
+                T::Bool,
+                is_quantity,
+            )
+            .costs(price::traversal, price::traversal_estimate)],
         },
         // A function and no method, as upstream has it.
         Function {

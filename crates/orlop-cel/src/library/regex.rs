@@ -31,9 +31,14 @@ pub static REGEX: Library = Library {
         Function {
             name: "findAll",
             overloads: &[
-                Overload::member("string_find_all_string", &[T::String, T::String], FOUND, find_all)
-                    .costs(price::pattern, price::pattern_estimate)
-                    .prepares(prepare),
+                Overload::member(
+                    "string_find_all_string",
+                    &[T::String, T::String],
+                    FOUND,
+                    find_all,
+                )
+                .costs(price::pattern, price::pattern_estimate)
+                .prepares(prepare),
                 Overload::member(
                     "string_find_all_string_int",
                     &[T::String, T::String, T::Int],

@@ -57,7 +57,11 @@ fn intersects<'a>(context: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value
     Ok(Value::Bool(false))
 }
 
-fn has_all(context: &mut Context<'_>, whole: &List<'_>, part: &List<'_>) -> Result<bool, EvalError> {
+fn has_all(
+    context: &mut Context<'_>,
+    whole: &List<'_>,
+    part: &List<'_>,
+) -> Result<bool, EvalError> {
     for item in part.iter() {
         if !has(context, whole, &item?)? {
             return Ok(false);

@@ -26,8 +26,18 @@ use super::price;
 pub static STRINGS: Library = Library {
     name: "cel.lib.ext.strings",
     functions: &[
-        CHAR_AT, INDEX_OF, LAST_INDEX_OF, LOWER_ASCII, UPPER_ASCII, REPLACE, SPLIT, SUBSTRING, TRIM,
-        FORMAT, QUOTE, JOIN,
+        CHAR_AT,
+        INDEX_OF,
+        LAST_INDEX_OF,
+        LOWER_ASCII,
+        UPPER_ASCII,
+        REPLACE,
+        SPLIT,
+        SUBSTRING,
+        TRIM,
+        FORMAT,
+        QUOTE,
+        JOIN,
     ],
     constants: &[],
     macros: &[],
@@ -119,8 +129,13 @@ const REPLACE: Function = Function {
 const SPLIT: Function = Function {
     name: "split",
     overloads: &[
-        Overload::member("string_split_string", &[T::String, T::String], T::List(&T::String), split)
-            .costs(price::double_traversal, split_estimate),
+        Overload::member(
+            "string_split_string",
+            &[T::String, T::String],
+            T::List(&T::String),
+            split,
+        )
+        .costs(price::double_traversal, split_estimate),
         Overload::member(
             "string_split_string_int",
             &[T::String, T::String, T::Int],

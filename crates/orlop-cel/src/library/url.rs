@@ -102,10 +102,7 @@ fn port<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>, EvalEr
     url_of(args).map(|url| Value::string(url.port()))
 }
 
-fn escaped_path<'a>(
-    context: &mut Context<'_>,
-    args: &[Value<'a>],
-) -> Result<Value<'a>, EvalError> {
+fn escaped_path<'a>(context: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>, EvalError> {
     let path = url_of(args)?.escaped_path();
     context.work.make(path.len())?;
     Ok(Value::string(path))

@@ -45,7 +45,8 @@ pub(super) fn date_time(text: &str) -> Vec<String> {
 fn is_date(text: &str) -> bool {
     let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text.as_bytes() else { return false };
     let number = |digits: &[u8]| {
-        let digit = |sum: u32, byte: &u8| byte.is_ascii_digit().then(|| sum * 10 + u32::from(byte - b'0'));
+        let digit =
+            |sum: u32, byte: &u8| byte.is_ascii_digit().then(|| sum * 10 + u32::from(byte - b'0'));
         digits.iter().try_fold(0, digit)
     };
     let (Some(year), Some(month), Some(day)) =
@@ -113,14 +114,31 @@ mod tests {
         check(
             uuid,
             &["123e4567-e89b-12d3-a456-426614174000", "123E4567E89B12D3a456426614174000"],
-            &["", "123e4567-e89b-12d3-a456-42661417400", "123e4567-e89b-12d3-a456-4266141740000",
-              "g23e4567-e89b-12d3-a456-426614174000", "123e4567--e89b-12d3-a456-42661417400\u{e9}"],
+            &[
+                "",
+                "123e4567-e89b-12d3-a456-42661417400",
+                "123e4567-e89b-12d3-a456-4266141740000",
+                "g23e4567-e89b-12d3-a456-426614174000",
+                "123e4567--e89b-12d3-a456-42661417400\u{e9}",
+            ],
         );
-        check(byte, &["aGVsbG8=", "aGk=", "aA==", "aGVs"], &["", "a", "aGVsbG8", "a===", "====", "aG=s"]);
+        check(
+            byte,
+            &["aGVsbG8=", "aGk=", "aA==", "aGVs"],
+            &["", "a", "aGVsbG8", "a===", "====", "aG=s"],
+        );
         check(
             date,
             &["2021-01-01", "2024-02-29", "0000-01-01"],
-            &["", "2021-1-1", "2021-13-01", "2023-02-29", "2021-01-32", "2021-01-00", "2021-01-01 "],
+            &[
+                "",
+                "2021-1-1",
+                "2021-13-01",
+                "2023-02-29",
+                "2021-01-32",
+                "2021-01-00",
+                "2021-01-01 ",
+            ],
         );
         check(
             date_time,

@@ -195,12 +195,20 @@ mod tests {
 
     fn check(text: &str, expect: &str) {
         let seen = Version::parse(text);
-        assert_eq!(seen.map_or_else(|wrong| wrong, |version| version.to_string()), expect, "{text}");
+        assert_eq!(
+            seen.map_or_else(|wrong| wrong, |version| version.to_string()),
+            expect,
+            "{text}"
+        );
     }
 
     fn check_tolerant(text: &str, expect: &str) {
         let seen = Version::parse_tolerant(text);
-        assert_eq!(seen.map_or_else(|wrong| wrong, |version| version.to_string()), expect, "{text}");
+        assert_eq!(
+            seen.map_or_else(|wrong| wrong, |version| version.to_string()),
+            expect,
+            "{text}"
+        );
     }
 
     #[test]
@@ -247,8 +255,16 @@ mod tests {
     #[test]
     fn versions_are_ordered() {
         let in_order = [
-            "1.0.0-1", "1.0.0-2", "1.0.0-10", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-beta", "1.0.0",
-            "1.0.1", "1.1.0", "2.0.0",
+            "1.0.0-1",
+            "1.0.0-2",
+            "1.0.0-10",
+            "1.0.0-alpha",
+            "1.0.0-alpha.1",
+            "1.0.0-beta",
+            "1.0.0",
+            "1.0.1",
+            "1.1.0",
+            "2.0.0",
         ];
         let versions: Vec<Version> =
             in_order.iter().filter_map(|text| Version::parse(text).ok()).collect();

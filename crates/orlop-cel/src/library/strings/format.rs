@@ -49,8 +49,9 @@ pub(super) fn call<'a>(
         if after.is_empty() {
             return Err(EvalError::fixed("unexpected end of string"));
         }
-        let (clause, after) = read_clause(after)
-            .map_err(|wrong| EvalError::new(format!("could not parse formatting clause: {wrong}")))?;
+        let (clause, after) = read_clause(after).map_err(|wrong| {
+            EvalError::new(format!("could not parse formatting clause: {wrong}"))
+        })?;
         let written = write_clause(clause, &value?, context.work).map_err(during)?;
         context.work.make(written.len())?;
         out.push_str(&written);
@@ -81,13 +82,14 @@ fn read_clause(text: &str) -> Result<(Clause, &str), String> {
         if after.is_empty() {
             return Err(wrong("could not find end of precision specifier"));
         }
-        precision = number.parse::<i64>().ok().and_then(|it| it.try_into().ok()).ok_or_else(|| {
-            let why = if number.is_empty() { "invalid syntax" } else { "value out of range" };
-            wrong(&format!(
-                "error while converting precision to integer: strconv.Atoi: parsing {}: {why}",
-                quote(number)
-            ))
-        })?;
+        precision =
+            number.parse::<i64>().ok().and_then(|it| it.try_into().ok()).ok_or_else(|| {
+                let why = if number.is_empty() { "invalid syntax" } else { "value out of range" };
+                wrong(&format!(
+                    "error while converting precision to integer: strconv.Atoi: parsing {}: {why}",
+                    quote(number)
+                ))
+            })?;
         rest = after;
     }
     // As upstream, a byte is taken for a character.
@@ -101,9 +103,8 @@ fn read_clause(text: &str) -> Result<(Clause, &str), String> {
 }
 
 fn write_clause(clause: Clause, value: &Value<'_>, work: &mut Work) -> Result<String, EvalError> {
-    let wrong = |what: &str| {
-        Err(EvalError::new(format!("{what}, was given {}", value.ty().name())))
-    };
+    let wrong =
+        |what: &str| Err(EvalError::new(format!("{what}, was given {}", value.ty().name())));
     match (clause.verb, value) {
         (b's', value) => {
             let mut out = String::new();
