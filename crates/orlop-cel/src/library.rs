@@ -39,11 +39,11 @@ pub static KUBERNETES: &[&Library] = &[
     &ip::IP,
     &cidr::CIDR,
     &named_format::FORMAT,
+    &comprehensions::TWO_VARIABLE_COMPREHENSIONS,
     &semver::SEMVER,
     &lists::LISTS,
-    &comprehensions::TWO_VARIABLES,
 ];
 
 /// What cel-go has beside these: for expressions that only we evaluate.
 pub static EXTENSIONS: &[&Library] =
-    &[&bindings::BINDINGS, &math::MATH, &encoders::ENCODERS, &strings::STRINGS_REVERSE];
+    &[&bindings::BINDINGS, &encoders::ENCODERS, &math::MATH, &strings::STRINGS_REVERSE];

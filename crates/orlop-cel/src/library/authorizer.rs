@@ -405,8 +405,7 @@ fn check_estimate(_: &dyn CallSite) -> Option<CallEstimate> {
 }
 
 fn selector_cost(args: &[Value<'_>], _: &Value<'_>) -> u64 {
-    let size = args.get(1).map_or(1, price::size);
-    selector_estimated(SizeEstimate::fixed(size)).max
+    selector_estimated(SizeEstimate::fixed(price::size_of(args, 1))).max
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]

@@ -1,11 +1,12 @@
-//! `cel.bind`: a name for a value inside an expression.
+//! `cel.bind`: a value under a name.
 //!
-//! After `ext/bindings.go` of cel-go. Not in the environment that Kubernetes gives to expressions.
+//! After `ext/bindings.go` of cel-go, version 0. Kubernetes has it only in selectors of devices;
+//! expressions of our own have it too.
 
 use crate::function::Library;
 use crate::macros;
 
-/// `cel.bind`
+/// The library of bindings, which is a macro.
 pub static BINDINGS: Library = Library {
     name: "cel.lib.ext.cel.bindings",
     functions: &[],

@@ -171,7 +171,7 @@ fn network(args: &[Value<'_>]) -> Result<IpPrefix, EvalError> {
 
 /// Two looks at the bytes that name the network.
 fn ip_cost(args: &[Value<'_>], _: &Value<'_>) -> u64 {
-    scale(size_of(args, 0).saturating_mul(2), STRING_TRAVERSAL_FACTOR)
+    scale(price::size_of(args, 0).saturating_mul(2), STRING_TRAVERSAL_FACTOR)
 }
 
 fn ip_text_cost(args: &[Value<'_>], result: &Value<'_>) -> u64 {
@@ -180,7 +180,7 @@ fn ip_text_cost(args: &[Value<'_>], result: &Value<'_>) -> u64 {
 
 /// The same, and masking.
 fn cidr_cost(args: &[Value<'_>], result: &Value<'_>) -> u64 {
-    let masking = scale(size_of(args, 0), STRING_TRAVERSAL_FACTOR);
+    let masking = scale(price::size_of(args, 0), STRING_TRAVERSAL_FACTOR);
     ip_cost(args, result).saturating_add(masking).saturating_add(1)
 }
 
@@ -190,11 +190,7 @@ fn cidr_text_cost(args: &[Value<'_>], result: &Value<'_>) -> u64 {
 
 /// What it costs to read the text that is the second argument.
 fn reading(args: &[Value<'_>]) -> u64 {
-    scale(size_of(args, 1), STRING_TRAVERSAL_FACTOR)
-}
-
-fn size_of(args: &[Value<'_>], at: usize) -> u64 {
-    args.get(at).map_or(1, price::size)
+    scale(price::size_of(args, 1), STRING_TRAVERSAL_FACTOR)
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]

@@ -11,7 +11,7 @@ use crate::macros;
 use crate::value::{Map, OwnedMap, Value, Work};
 
 /// `all`, `exists`, `existsOne`, `transformList`, `transformMap`, `transformMapEntry`.
-pub static TWO_VARIABLES: Library = Library {
+pub static TWO_VARIABLE_COMPREHENSIONS: Library = Library {
     name: "cel.lib.ext.comprev2",
     functions: FUNCTIONS,
     constants: &[],

@@ -1,12 +1,11 @@
 //! Lists: parts of them, sorted, flattened, without repetition.
 //!
-//! After `ext/lists.go` of cel-go, version 3, which is what Kubernetes has. Not here: `sortBy`, a
-//! macro that becomes a call of `@sortByAssociatedKeys`; what Kubernetes adds itself is in
-//! [`kubernetes_lists`](super::kubernetes_lists).
+//! After `ext/lists.go` of cel-go, version 3, which is what Kubernetes has. What Kubernetes adds
+//! itself is in [`kubernetes_lists`](super::kubernetes_lists).
 
 use crate::ast::Literal;
 use crate::cost::{
-    CallEstimate, CallSite, CostEstimate, LIST_CREATE, STRING_TRAVERSAL_FACTOR, SizeEstimate,
+    self, CallEstimate, CallSite, CostEstimate, LIST_CREATE, STRING_TRAVERSAL_FACTOR, SizeEstimate,
 };
 use crate::error::EvalError;
 use crate::function::{Context, CostFn, EstimateFn, Function, Library, Overload, T};
@@ -14,7 +13,7 @@ use crate::macros;
 use crate::value::{List, Value, Work};
 
 use super::argument::{exactly, int, list};
-use super::{price, sets};
+use super::sets;
 
 /// How deep lists that are flattened can nest.
 const DEPTH_MAX: usize = 100;
@@ -265,7 +264,7 @@ fn make_room(work: &mut Work, items: usize) -> Result<(), EvalError> {
 
 /// One for each item that comes out.
 fn result_cost(_: &[Value<'_>], result: &Value<'_>) -> u64 {
-    allocating(price::size(result))
+    allocating(cost::size_of(result))
 }
 
 /// One for each item and level.
@@ -274,7 +273,7 @@ fn flatten_cost(args: &[Value<'_>], _: &Value<'_>) -> u64 {
         Some(Value::Int(depth)) => u64::try_from(*depth).unwrap_or(0),
         _ => 1,
     };
-    allocating(args.first().map_or(0, price::size).saturating_mul(depth))
+    allocating(args.first().map_or(0, cost::size_of).saturating_mul(depth))
 }
 
 fn first_compared(args: &[Value<'_>], _: &Value<'_>) -> u64 {
@@ -292,7 +291,7 @@ fn self_comparison(value: &Value<'_>) -> u64 {
         _ => None,
     };
     let is_text = matches!(first, Some(Value::String(_) | Value::Bytes(_)));
-    let size = price::size(value);
+    let size = cost::size_of(value);
     #[allow(clippy::cast_precision_loss, reason = "as Go converts")]
     let pairs = size.saturating_mul(size) as f64 * comparison_factor(is_text);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]

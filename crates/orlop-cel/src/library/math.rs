@@ -3,6 +3,8 @@
 //! After `ext/math.go` of cel-go, version 2. Kubernetes does not have it; expressions of our own
 //! do. `math.least` and `math.greatest` are macros that become calls of `math.@min` and `math.@max`.
 
+mod macros;
+
 use std::cmp::Ordering;
 
 use crate::error::EvalError;
@@ -11,7 +13,7 @@ use crate::value::{List, Value};
 
 use super::argument::{double, exactly, int, list};
 
-/// The library of numbers, without its macros.
+/// The library of numbers.
 pub static MATH: Library = Library {
     name: "cel.lib.ext.math",
     functions: &[
@@ -35,7 +37,7 @@ pub static MATH: Library = Library {
         Function { name: "math.bitShiftRight", overloads: SHIFT_RIGHT },
     ],
     constants: &[],
-    macros: &[],
+    macros: macros::MACROS,
 };
 
 const MIN: &[Overload] = &[

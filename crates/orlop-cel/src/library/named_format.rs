@@ -9,7 +9,7 @@ use std::any::Any;
 use orlop_machinery::names;
 use orlop_machinery::url::Url;
 
-use crate::cost::{CallEstimate, CallSite, REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR};
+use crate::cost::{self, CallEstimate, CallSite, REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR};
 use crate::error::EvalError;
 use crate::function::{Context, Function, Library, Overload, T};
 use crate::value::{Opaque, Value};
@@ -167,7 +167,7 @@ fn uri(text: &str) -> Vec<String> {
 fn validate_cost(args: &[Value<'_>], _: &Value<'_>) -> u64 {
     match args {
         [format, value] => match format.as_opaque::<NamedFormat>() {
-            Some(format) => price::pattern_cost(price::size(value), format.pattern_size),
+            Some(format) => price::pattern_cost(cost::size_of(value), format.pattern_size),
             None => 1,
         },
         _ => 1,

@@ -1,14 +1,15 @@
 //! Values that may be missing.
 //!
-//! After `optionalLib` in `cel/library.go` of cel-go, version 2. `or` and `orValue` evaluate their
-//! argument only when it is needed; that, `optMap` and `optFlatMap` (macros), and the operators
-//! `a.?b` and `a[?b]` are the language's.
+//! After `optionalLib` in `cel/library.go` of cel-go, version 2. Plans have nodes of their own for
+//! `or` and `orValue`, which evaluate their argument only when it is needed, and for the operators
+//! `a.?b` and `a[?b]`, of which only the types are here.
 
 use std::sync::Arc;
 
 use crate::error::EvalError;
 use crate::function::{Constant, Context, Function, Library, Overload, T};
 use crate::macros;
+use crate::operator;
 use crate::value::{List, Map, Value};
 
 use super::argument::{exactly, list};
@@ -56,6 +57,17 @@ pub static OPTIONAL: Library = Library {
             )],
         },
         Function {
+            name: operator::OPTIONAL_SELECT,
+            overloads: &[Overload::global(
+                "select_optional_field",
+                &[T::Dyn, T::String],
+                MAYBE,
+                planned_otherwise,
+            )],
+        },
+        Function { name: operator::OPTIONAL_INDEX, overloads: OPTIONAL_INDEX },
+        Function { name: operator::INDEX, overloads: INDEX },
+        Function {
             name: "first",
             overloads: &[Overload::member("list_first", &[T::List(&VALUE)], MAYBE, first)],
         },
@@ -92,6 +104,47 @@ pub static OPTIONAL: Library = Library {
 
 const VALUE: T = T::Param("V");
 const MAYBE: T = T::Optional(&VALUE);
+
+const KEY: T = T::Param("K");
+const LIST: T = T::List(&VALUE);
+const MAP: T = T::Map(&KEY, &VALUE);
+
+const OPTIONAL_INDEX: &[Overload] = &[
+    Overload::global("list_optindex_optional_int", &[LIST, T::Int], MAYBE, planned_otherwise),
+    Overload::global(
+        "optional_list_optindex_optional_int",
+        &[T::Optional(&LIST), T::Int],
+        MAYBE,
+        planned_otherwise,
+    ),
+    Overload::global("map_optindex_optional_value", &[MAP, KEY], MAYBE, planned_otherwise),
+    Overload::global(
+        "optional_map_optindex_optional_value",
+        &[T::Optional(&MAP), KEY],
+        MAYBE,
+        planned_otherwise,
+    ),
+];
+
+const INDEX: &[Overload] = &[
+    Overload::global(
+        "optional_list_index_int",
+        &[T::Optional(&LIST), T::Int],
+        MAYBE,
+        planned_otherwise,
+    ),
+    Overload::global(
+        "optional_map_index_value",
+        &[T::Optional(&MAP), KEY],
+        MAYBE,
+        planned_otherwise,
+    ),
+];
+
+/// Steps to a field or an item are no calls in a plan.
+fn planned_otherwise<'a>(_: &mut Context<'_>, _: &[Value<'a>]) -> Result<Value<'a>, EvalError> {
+    Err(EvalError::NoSuchOverload)
+}
 
 fn of<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>, EvalError> {
     let [value] = exactly(args)?;

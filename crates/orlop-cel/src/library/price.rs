@@ -4,7 +4,7 @@
 //! resource definitions are refused: they are upstream's to the digit.
 
 use crate::cost::{
-    CallEstimate, CallSite, CostEstimate, REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR,
+    self, CallEstimate, CallSite, CostEstimate, REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR,
     SizeEstimate, scale,
 };
 use crate::ty::Type;
@@ -13,21 +13,9 @@ use crate::value::Value;
 /// A value with more parts than this costs more than anything may.
 const PARTS_MAX: u64 = 10_000_000;
 
-/// How large a value is: characters, bytes, items, entries.
-pub(super) fn size(value: &Value<'_>) -> u64 {
-    match value {
-        Value::String(text) => text.chars().count() as u64,
-        Value::Bytes(bytes) => bytes.len() as u64,
-        Value::List(list) => list.len() as u64,
-        Value::Map(map) => map.len() as u64,
-        Value::Opaque(value) => value.size(),
-        _ => 1,
-    }
-}
-
 /// How large an argument is; 1 when there is none.
-fn size_of(args: &[Value<'_>], at: usize) -> u64 {
-    args.get(at).map_or(1, size)
+pub(super) fn size_of(args: &[Value<'_>], at: usize) -> u64 {
+    args.get(at).map_or(1, cost::size_of)
 }
 
 /// What costs next to nothing.

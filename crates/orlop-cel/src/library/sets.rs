@@ -2,7 +2,7 @@
 //!
 //! After `ext/sets.go` of cel-go.
 
-use crate::cost::{CallEstimate, CallSite, CostEstimate};
+use crate::cost::{self, CallEstimate, CallSite, CostEstimate};
 use crate::error::EvalError;
 use crate::function::{Context, Function, Library, Overload, T};
 use crate::value::{List, Value};
@@ -106,7 +106,7 @@ fn double_cost(args: &[Value<'_>], _: &Value<'_>) -> u64 {
 }
 
 fn pairs(args: &[Value<'_>]) -> u64 {
-    args.iter().map(price::size).fold(1, u64::saturating_mul)
+    args.iter().map(cost::size_of).fold(1, u64::saturating_mul)
 }
 
 fn estimate(site: &dyn CallSite) -> Option<CallEstimate> {

@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use crate::ast::Literal;
 use crate::cost::{
-    CallEstimate, CallSite, CostEstimate, STRING_TRAVERSAL_FACTOR, SizeEstimate, scale,
+    self, CallEstimate, CallSite, CostEstimate, STRING_TRAVERSAL_FACTOR, SizeEstimate, scale,
 };
 use crate::error::EvalError;
 use crate::function::{Context, Function, Library, Overload, T};
@@ -448,7 +448,7 @@ fn out_of_range(at: i64) -> EvalError {
 
 /// Two looks at what comes out.
 fn join_cost(_: &[Value<'_>], result: &Value<'_>) -> u64 {
-    scale(price::size(result).saturating_mul(2), STRING_TRAVERSAL_FACTOR)
+    scale(cost::size_of(result).saturating_mul(2), STRING_TRAVERSAL_FACTOR)
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
