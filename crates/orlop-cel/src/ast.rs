@@ -114,6 +114,8 @@ pub struct StructField {
     pub value: ExprId,
     /// Whether the value is an optional, and the field is set only if it has a value.
     pub is_optional: bool,
+    /// Where its colon stands in the source, in characters.
+    pub offset: u32,
 }
 
 /// A fold over the items of a list or the entries of a map.

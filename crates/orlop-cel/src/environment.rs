@@ -10,6 +10,7 @@ use orlop_machinery::Str;
 
 use crate::decl_type::{DeclType, Shape};
 use crate::function::{Constant, Library, Macro, Overload};
+use crate::parser::FieldNames;
 use crate::ty::Type;
 
 /// Functions, constants and macros of several libraries, by name.
@@ -30,6 +31,7 @@ pub struct Environment {
     types: BTreeMap<Str, DeclType>,
     container: Str,
     requires_homogeneous_literals: bool,
+    field_names: FieldNames,
 }
 
 /// A declared variable. Its place in the environment is its [`VariableId`].
@@ -113,6 +115,7 @@ impl Environment {
             types: BTreeMap::new(),
             container: Str::default(),
             requires_homogeneous_literals: false,
+            field_names: FieldNames::Plain,
         }
     }
 
@@ -155,7 +158,20 @@ impl Environment {
         self.container = container.into();
     }
 
-    /// Refuses lists and maps that are written with items of different types.
+    /// Says how fields may be written.
+    pub fn set_field_names(&mut self, field_names: FieldNames) {
+        self.field_names = field_names;
+    }
+
+    /// How fields may be written.
+    #[must_use]
+    pub fn field_names(&self) -> FieldNames {
+        self.field_names
+    }
+
+    /// Refuses constants that are well typed and still wrong, as Kubernetes does: lists and maps
+    /// that are written with items of different types, durations, timestamps and regular
+    /// expressions that are none, and format strings that do not fit.
     pub fn require_homogeneous_literals(&mut self) {
         self.requires_homogeneous_literals = true;
     }

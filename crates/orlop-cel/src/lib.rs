@@ -4,6 +4,7 @@
 //! budget: no expression can hang or exhaust whoever evaluates it.
 
 pub mod ast;
+mod checker;
 pub mod cost;
 pub mod decl_type;
 pub mod environment;

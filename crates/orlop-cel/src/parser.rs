@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A call, or what the macro of that name becomes.
-    fn call_or_macro(&mut self, call: Call<'_'>) -> Result<Option<Node>, Stop> {
+    fn call_or_macro(&mut self, call: Call<'_>) -> Result<Option<Node>, Stop> {
         let Call { function, offset, target, args } = call;
         let parts = || target.iter().chain(&args).flatten();
         let height = parts().map(|node| node.height).max().unwrap_or(0);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::ast::{Ast, ExprId};
+use crate::checker;
 use crate::decl_type::DeclType;
 use crate::environment::{Environment, VariableId};
 use crate::error::{EvalError, Issues};
@@ -83,7 +84,7 @@ impl Environment {
     ///
     /// Everything that is wrong with it, in cel-go's words.
     pub fn check(&self, source: &str) -> Result<Checked, Issues> {
-        Err(Issues::new(source))
+        checker::check(self, source)
     }
 
     /// Makes a checked expression ready to be evaluated.

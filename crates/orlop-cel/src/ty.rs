@@ -126,6 +126,8 @@ impl fmt::Display for Type {
         match self {
             Type::Null => f.write_str("null"),
             Type::Error => f.write_str("!error!"),
+            Type::Duration => f.write_str("duration"),
+            Type::Timestamp => f.write_str("timestamp"),
             Type::List(item) => write!(f, "list({item})"),
             Type::Map(of) => write!(f, "map({}, {})", of.0, of.1),
             Type::Optional(inner) => write!(f, "optional_type({inner})"),

@@ -54,6 +54,15 @@ const CLOSE_MAP: TokenSet = TokenSet::of(&[Kind::Comma, Kind::RightBrace]);
 /// Something that may be an error.
 type Out = Option<Node>;
 
+/// A field of a message as it is written.
+struct MessageField {
+    is_optional: bool,
+    name: Str,
+    /// Where its colon stands.
+    offset: u32,
+    value: Out,
+}
+
 impl Parser<'_> {
     /// The whole text.
     pub(super) fn start(&mut self) -> Result<Out, Stop> {
@@ -147,6 +156,15 @@ impl Parser<'_> {
 
     /// `member`, `!!member`, `--member`
     fn unary(&mut self, out: &mut Out) -> Result<(), Stop> {
+        let start = self.token().offset;
+        let done = self.unary_or_error(out);
+        if done == Err(Stop::Rule) && out.is_none() {
+            *out = self.add(Expr::Literal(Literal::Null), start, 0)?;
+        }
+        done
+    }
+
+    fn unary_or_error(&mut self, out: &mut Out) -> Result<(), Stop> {
         self.sync(99, EXPR)?;
         let number = TokenSet::of(&[Kind::Int, Kind::Double]);
         match self.kind() {
@@ -388,6 +406,7 @@ impl Parser<'_> {
         }
         if RESERVED.contains(&simple) {
             self.tree_issue(start.offset, format!("reserved identifier: {simple}"));
+            *out = self.add(Expr::Literal(Literal::Null), start.offset, 0)?;
             return Ok(());
         }
         *out = self.add(Expr::Ident(Str::from(name)), ident.offset, 0)?;
@@ -539,21 +558,19 @@ impl Parser<'_> {
         if done == Err(Stop::Everything) {
             return done;
         }
-        let height =
-            fields.iter().filter_map(|(_, _, value)| value.map(|value| value.height)).max();
+        let height = fields.iter().filter_map(|field| field.value.map(|value| value.height)).max();
         let fields = fields
             .into_iter()
-            .map(|(is_optional, name, value)| StructField {
-                name,
-                value: self.id(value, offset),
-                is_optional,
+            .map(|field| {
+                let MessageField { is_optional, name, offset, value } = field;
+                StructField { name, value: self.id(value, offset), is_optional, offset }
             })
             .collect();
         *out = self.add(Expr::Struct { name: name.into(), fields }, offset, height.unwrap_or(0))?;
         done
     }
 
-    fn message_fields(&mut self, fields: &mut Vec<(bool, Str, Out)>) -> Result<(), Stop> {
+    fn message_fields(&mut self, fields: &mut Vec<MessageField>) -> Result<(), Stop> {
         self.sync(177, OPTIONAL_FIELD | CLOSE_MAP)?;
         if OPTIONAL_FIELD.contains(self.kind()) {
             *fields = self.rule(Rule::Other, CLOSE_MAP, Parser::field_list)?;
@@ -561,7 +578,7 @@ impl Parser<'_> {
         self.close_brace(180)
     }
 
-    fn field_list(&mut self, fields: &mut Vec<(bool, Str, Out)>) -> Result<(), Stop> {
+    fn field_list(&mut self, fields: &mut Vec<MessageField>) -> Result<(), Stop> {
         let start = self.token().offset;
         self.message_field(203, start, fields)?;
         while self.comma_before(OPTIONAL_FIELD) {
@@ -575,14 +592,15 @@ impl Parser<'_> {
         &mut self,
         state: u16,
         start: u32,
-        fields: &mut Vec<(bool, Str, Out)>,
+        fields: &mut Vec<MessageField>,
     ) -> Result<(), Stop> {
         let (is_optional, name) = self.rule(Rule::Other, COLON, Parser::optional_field)?;
-        self.expect(state, Kind::Colon, EXPR)?;
+        let colon = self.expect(state, Kind::Colon, EXPR)?;
+        let offset = colon.map_or(start, |colon| colon.offset);
         let issues = self.tree_issues.len();
         let value = self.rule(Rule::Expr, COMMA_OR_END, Parser::expr)?;
         match self.field(name) {
-            Ok(name) => fields.push((is_optional, name, value)),
+            Ok(name) => fields.push(MessageField { is_optional, name, offset, value }),
             Err(message) => {
                 // The value of a field without a name is not looked at.
                 self.tree_issues.truncate(issues);
