@@ -44,7 +44,7 @@ pub(crate) fn check(environment: &Environment, source: &str) -> Result<Checked, 
     let Checker { types, references, mut unifier, .. } = checker;
     let types =
         types.into_iter().map(|ty| ty.map_or(Type::Dyn, |ty| unifier.resolve(&ty))).collect();
-    let checked = Checked { ast, types, references };
+    let checked = Checked { source: source.into(), ast, types, references };
     validation::validate(environment, &checked, source)?;
     Ok(checked)
 }

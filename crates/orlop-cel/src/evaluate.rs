@@ -163,7 +163,15 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     fn compare(&mut self, comparison: &'a Comparison) -> Evaluated<'a> {
         let [a, b] = self.operands(&comparison.operands)?;
         self.charge(comparison.cost(&a, &b))?;
-        Ok(Value::Bool(comparison.order.holds(a.compare(&b)?)))
+        match a.compare(&b) {
+            Ok(ordering) => Ok(Value::Bool(comparison.order.holds(ordering))),
+            Err(EvalError::NoSuchOverload)
+                if can_first(comparison.order.name(), Some(&a)) == Some(false) =>
+            {
+                Err(EvalError::new(format!("no such overload: {}", comparison.order.name())))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn member(&mut self, item: &'a Node, list: &'a List<'static>) -> Evaluated<'a> {
@@ -345,14 +353,44 @@ fn equality_cost(a: &Value<'_>, b: &Value<'_>) -> u64 {
     cost::scale(cost::size_of(a).min(cost::size_of(b)), cost::STRING_TRAVERSAL_FACTOR)
 }
 
+/// In cel-go's words, which depend on how a function is bound there: to all its types at once, to
+/// what its first argument can do, or to each overload.
 fn no_such_overload(call: &Call, args: &[Value<'_>]) -> EvalError {
     let name = call.function.as_str();
-    // Of operators and size cel-go says only this much.
-    if operator::symbol(name).is_some() || matches!(name, operator::NEGATE | operator::NOT) {
-        return EvalError::NoSuchOverload;
+    match name {
+        "contains" | "startsWith" | "endsWith" | "matches" | operator::IN | operator::NOT => {
+            return EvalError::NoSuchOverload;
+        }
+        "size" => return EvalError::fixed("no such overload: size"),
+        _ => {}
     }
-    let types: Vec<String> = args.iter().map(|arg| arg.ty().name().to_owned()).collect();
-    EvalError::new(format!("no such overload: {name}({})", types.join(", ")))
+    match can_first(name, args.first()) {
+        Some(true) => EvalError::NoSuchOverload,
+        Some(false) => EvalError::new(format!("no such overload: {name}")),
+        None => {
+            let types: Vec<String> = args.iter().map(|arg| arg.ty().name().to_owned()).collect();
+            EvalError::new(format!("no such overload: {name}({})", types.join(", ")))
+        }
+    }
+}
+
+/// Whether an operator is made for what its first operand is; none when it is no operator.
+fn can_first(name: &str, first: Option<&Value<'_>>) -> Option<bool> {
+    let Some(first) = first else { return None };
+    let is_number = matches!(first, Value::Int(_) | Value::Uint(_) | Value::Double(_));
+    let is_time = matches!(first, Value::Duration(_) | Value::Timestamp(_));
+    let is_text = matches!(first, Value::String(_) | Value::Bytes(_));
+    Some(match name {
+        operator::ADD => is_number || is_time || is_text || matches!(first, Value::List(_)),
+        operator::SUBTRACT => is_number || is_time,
+        operator::MULTIPLY | operator::DIVIDE => is_number,
+        operator::MODULO => matches!(first, Value::Int(_) | Value::Uint(_)),
+        operator::NEGATE => is_number || matches!(first, Value::Duration(_) | Value::Bool(_)),
+        operator::LESS | operator::LESS_EQUALS | operator::GREATER | operator::GREATER_EQUALS => {
+            is_number || is_time || is_text || matches!(first, Value::Bool(_))
+        }
+        _ => return None,
+    })
 }
 
 fn no_optional(name: &str, value: &Value<'_>) -> EvalError {

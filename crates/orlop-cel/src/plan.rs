@@ -13,7 +13,7 @@ use crate::ast::{Comprehension, Expr, ExprId, Literal};
 use crate::cost;
 use crate::decl_type::DeclType;
 use crate::environment::{Environment, VariableId};
-use crate::error::{EvalError, Issue, Issues};
+use crate::error::{EvalError, Issues};
 use crate::function::{Overload, Prepared};
 use crate::operator;
 use crate::program::{Checked, Reference};
@@ -179,7 +179,7 @@ struct Planner<'p> {
 impl Planner<'_> {
     fn node(&mut self, id: ExprId) -> Result<Node, Issues> {
         if self.depth >= DEPTH_MAX {
-            return Err(self.issue(id, "the expression is nested too deeply".to_owned()));
+            return Err(self.issue(id, "max recursion depth exceeded"));
         }
         self.depth += 1;
         let node = self.expr(id);
@@ -289,10 +289,10 @@ impl Planner<'_> {
         Ok(Node::Fold(Box::new(fold)))
     }
 
-    fn issue(&self, id: ExprId, message: String) -> Issues {
-        let (line, column) = self.checked.place(id);
-        let list = vec![Issue { line, column, message }];
-        Issues { list, source: self.checked.source.to_string() }
+    fn issue(&self, id: ExprId, message: impl Into<String>) -> Issues {
+        let mut issues = Issues::new(&self.checked.source);
+        issues.report(Some(self.checked.ast.offset(id)), message);
+        issues
     }
 }
 
@@ -398,6 +398,16 @@ impl Order {
             operator::GREATER_EQUALS => Order::GreaterEquals,
             _ => return None,
         })
+    }
+
+    /// Its name as a function.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Order::Less => operator::LESS,
+            Order::LessEquals => operator::LESS_EQUALS,
+            Order::Greater => operator::GREATER,
+            Order::GreaterEquals => operator::GREATER_EQUALS,
+        }
     }
 
     /// Whether the order of two values is as asked for.

@@ -120,16 +120,6 @@ impl Checked {
         &self.types[id.index()]
     }
 
-    /// Where a node starts: its line from 1 and its column from 0, in characters.
-    #[must_use]
-    pub fn place(&self, id: ExprId) -> (u32, u32) {
-        let (mut line, mut column) = (1, 0);
-        for c in self.source.chars().take(self.ast.offset(id) as usize) {
-            (line, column) = if c == '\n' { (line + 1, 0) } else { (line, column + 1) };
-        }
-        (line, column)
-    }
-
     /// What a node refers to.
     #[must_use]
     pub fn reference(&self, id: ExprId) -> Option<&Reference> {

@@ -35,11 +35,7 @@ impl<'a> Evaluation<'a, '_> {
                     }
                 }
             }
-            other => {
-                let name = other.ty();
-                let text = format!("got '{}', expected iterable type", name.name());
-                return Err(EvalError::new(text));
-            }
+            other => return Err(no_range(other, fold.has_second)),
         }
         let result = self.run(&fold.result);
         for local in &mut self.locals[fold.slot..fold.slot + 3] {
@@ -73,5 +69,32 @@ impl<'a> Evaluation<'a, '_> {
         }
         self.locals[fold.slot] = Local::Known(step);
         Ok(true)
+    }
+}
+
+fn no_range(value: &Value<'_>, has_second: bool) -> EvalError {
+    let name = go_type(value);
+    EvalError::new(if has_second {
+        format!("unsupported comprehension range type: {name}")
+    } else {
+        format!("got '{name}', expected iterable type")
+    })
+}
+
+/// What cel-go's type of a value is called in Go.
+fn go_type(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::Null => "types.Null",
+        Value::Bool(_) => "types.Bool",
+        Value::Int(_) => "types.Int",
+        Value::Uint(_) => "types.Uint",
+        Value::Double(_) => "types.Double",
+        Value::String(_) => "types.String",
+        Value::Bytes(_) => "types.Bytes",
+        Value::Duration(_) => "types.Duration",
+        Value::Timestamp(_) => "types.Timestamp",
+        Value::Optional(_) => "*types.Optional",
+        Value::Type(_) => "*types.Type",
+        _ => "ref.Val",
     }
 }

@@ -3,8 +3,6 @@
 //! After `common/stdlib/standard.go` of cel-go, which has the overloads and their ids. The logical
 //! operators, equality, order and indexing have nodes of their own in plans; their overloads are
 //! here for the checker, and do the same when they are called.
-//!
-//! Macros are not here.
 
 mod arithmetic;
 mod conversions;
@@ -17,13 +15,18 @@ use std::sync::Arc;
 
 use crate::error::EvalError;
 use crate::function::{Constant, Context, Function, Library, Overload, T};
+use crate::macros;
 use crate::operator;
 use crate::ty::Type;
 use crate::value::{Map, Value};
 
-/// The standard library, without its macros.
-pub static STANDARD: Library =
-    Library { name: "cel.lib.std", functions: FUNCTIONS, constants: CONSTANTS, macros: &[] };
+/// The standard library.
+pub static STANDARD: Library = Library {
+    name: "cel.lib.std",
+    functions: FUNCTIONS,
+    constants: CONSTANTS,
+    macros: macros::STANDARD,
+};
 
 /// A type parameter.
 const A: T = T::Param("A");

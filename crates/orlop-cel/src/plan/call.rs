@@ -1,7 +1,7 @@
 //! Calls: operators that have a node of their own, conversions of constants, and functions.
 
 use crate::ast::{Expr, ExprId};
-use crate::error::Issues;
+use crate::error::{EvalError, Issues};
 use crate::function::{Context, Overload, Prepared};
 use crate::operator;
 use crate::program::Reference;
@@ -63,11 +63,14 @@ impl Planner<'_> {
         if let ([Node::Constant(value)], true) = (&args[..], CONVERSIONS.contains(&name)) {
             let mut context = Context { work: &mut Work::default(), prepared: None };
             let values = std::slice::from_ref(value);
-            if let Some(overload) = overloads.iter().find(|overload| overload.takes(values)) {
-                return (overload.call)(&mut context, values)
-                    .map(Node::Constant)
-                    .map_err(|error| self.issue(id, error.to_string()));
-            }
+            let result = match overloads.iter().find(|overload| overload.takes(values)) {
+                Some(overload) => (overload.call)(&mut context, values),
+                None => {
+                    let ty = value.ty();
+                    Err(EvalError::new(format!("no such overload: {name}({})", ty.name())))
+                }
+            };
+            return result.map(Node::Constant).map_err(|error| self.issue(id, error.to_string()));
         }
         let prepared = self.prepare(id, &args, overloads)?;
         let (function, overloads) = (name.into(), overloads.to_vec());

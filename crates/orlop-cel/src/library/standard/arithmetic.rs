@@ -93,7 +93,6 @@ pub(super) const NEGATE: Function = Function {
 
 const INT_OVERFLOW: EvalError = EvalError::fixed("integer overflow");
 const UINT_OVERFLOW: EvalError = EvalError::fixed("unsigned integer overflow");
-const DURATION_OVERFLOW: EvalError = EvalError::fixed("duration overflow");
 const TIMESTAMP_OVERFLOW: EvalError = EvalError::fixed("timestamp overflow");
 const DIVISION_BY_ZERO: EvalError = EvalError::fixed("division by zero");
 const MODULUS_BY_ZERO: EvalError = EvalError::fixed("modulus by zero");
@@ -135,14 +134,14 @@ fn subtract<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
             time.minus(*duration).map(Value::Timestamp).ok_or(TIMESTAMP_OVERFLOW)
         }
         [Value::Timestamp(a), Value::Timestamp(b)] => {
-            a.since(*b).map(Value::Duration).ok_or(DURATION_OVERFLOW)
+            a.since(*b).map(Value::Duration).ok_or(INT_OVERFLOW)
         }
         _ => Err(EvalError::NoSuchOverload),
     }
 }
 
 fn duration<'a>(nanos: Option<i64>) -> Called<'a> {
-    nanos.map(|nanos| Value::Duration(Duration::from_nanos(nanos))).ok_or(DURATION_OVERFLOW)
+    nanos.map(|nanos| Value::Duration(Duration::from_nanos(nanos))).ok_or(INT_OVERFLOW)
 }
 
 fn multiply<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
@@ -177,6 +176,7 @@ fn negate<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
     match args {
         [Value::Int(number)] => number.checked_neg().map(Value::Int).ok_or(INT_OVERFLOW),
         [Value::Double(number)] => Ok(Value::Double(-number)),
+        [Value::Duration(span)] => duration(span.as_nanos().checked_neg()),
         _ => Err(EvalError::NoSuchOverload),
     }
 }
