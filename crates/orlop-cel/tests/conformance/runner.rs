@@ -187,7 +187,7 @@ fn is_same(found: &Value<'_>, wanted: &Datum) -> bool {
             a.as_nanos() == seconds * 1_000_000_000 + nanos
         }
         (Value::Timestamp(a), Datum::Timestamp(seconds, nanos)) => {
-            a.seconds == *seconds && i64::from(a.nanos) == *nanos
+            a.seconds() == *seconds && i64::from(a.nanos()) == *nanos
         }
         (Value::List(a), Datum::List(b)) => {
             let is_item = |(found, wanted): (Result<Value<'_>, EvalError>, &Datum)| {
