@@ -144,7 +144,7 @@ impl SizeEstimate {
     }
 }
 
-/// How large a value is: characters of a text, bytes, items, entries; 1 for everything else.
+/// How large a value is: characters of a text, bytes, items, entries; 1 for almost everything else.
 #[must_use]
 pub fn size_of(value: &Value<'_>) -> u64 {
     match value {
@@ -153,6 +153,7 @@ pub fn size_of(value: &Value<'_>) -> u64 {
         Value::List(list) => list.len() as u64,
         Value::Map(map) => map.len() as u64,
         Value::Optional(Some(value)) => size_of(value),
+        Value::Opaque(value) => value.size(),
         _ => 1,
     }
 }

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use crate::cost;
 use crate::error::EvalError;
 use crate::function::Context;
+use crate::library::comprehensions;
 use crate::operator;
-use crate::plan::{Append, Call, Comparison, Node, Object, Plan};
+use crate::plan::{Append, Call, Comparison, Insert, Node, Object, Plan};
 use crate::program::Bindings;
 use crate::value::{List, Map, OwnedMap, OwnedObject, Text, Value, Work};
 
@@ -71,7 +72,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
             Node::Compare(comparison) => self.compare(comparison),
             Node::Member(of) => self.member(&of.0, &of.1),
             Node::Append(append) => self.append(append),
-            Node::Insert(args) => self.insert(args),
+            Node::Insert(insert) => self.insert(insert),
             Node::Call(call) => self.call(call),
             Node::List(items) => self.list(items),
             Node::Map(entries) => self.map(entries),
@@ -198,24 +199,22 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         }
     }
 
-    fn insert(&mut self, args: &'a [Node; 3]) -> Evaluated<'a> {
-        let Value::Map(Map::Owned(map)) = self.run(&args[0])? else {
-            return Err(EvalError::NoSuchOverload);
-        };
-        let (key, value) = (self.run(&args[1])?, self.run(&args[2])?);
-        self.charge(1)?;
-        self.work.make(2 * VALUE_BYTES)?;
-        let mut map = match Arc::try_unwrap(map) {
-            Ok(map) => map,
-            Err(shared) => {
-                self.work.make(shared.entries().len() * 2 * VALUE_BYTES)?;
-                (*shared).clone()
+    /// The same for maps.
+    fn insert(&mut self, insert: &'a Insert) -> Evaluated<'a> {
+        let accumulator = self.take_local(insert.slot);
+        self.charge(cost::SELECT_AND_IDENT)?;
+        let Value::Map(map) = accumulator? else { return Err(EvalError::NoSuchOverload) };
+        let key_or_map = self.run(&insert.key_or_map)?;
+        let result = match (&insert.value, key_or_map) {
+            (Some(value), key) => {
+                let value = self.run(value)?;
+                comprehensions::insert_entry(map, key, value, &mut self.work)
             }
+            (None, Value::Map(more)) => comprehensions::insert_entries(map, &more, &mut self.work),
+            (None, _) => Err(EvalError::NoSuchOverload),
         };
-        if !map.insert(key.clone(), value)? {
-            return Err(EvalError::new(format!("insert failed: key {key} already exists")));
-        }
-        Ok(map.into())
+        self.charge(1)?;
+        result
     }
 
     fn call(&mut self, call: &'a Call) -> Evaluated<'a> {

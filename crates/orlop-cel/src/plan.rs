@@ -15,6 +15,7 @@ use crate::decl_type::DeclType;
 use crate::environment::{Environment, VariableId};
 use crate::error::{EvalError, Issues};
 use crate::function::{Overload, Prepared};
+use crate::macros;
 use crate::operator;
 use crate::program::{Checked, Reference};
 use crate::value::{List, OwnedMap, Value};
@@ -47,8 +48,8 @@ pub(crate) enum Node {
     Member(Box<(Node, List<'static>)>),
     /// `a + b` where nobody needs `a` after it.
     Append(Box<Append>),
-    /// `cel.@mapInsert(a, k, v)`
-    Insert(Box<[Node; 3]>),
+    /// `cel.@mapInsert(a, k, v)` where nobody needs `a` after it.
+    Insert(Box<Insert>),
     /// A function.
     Call(Box<Call>),
     /// `[a, ?b]`
@@ -121,6 +122,14 @@ pub(crate) enum Order {
 pub(crate) struct Append {
     pub(crate) slot: usize,
     pub(crate) list: Node,
+}
+
+/// `cel.@mapInsert(accumulator, key, value)`, or with a map instead of key and value.
+#[derive(Debug)]
+pub(crate) struct Insert {
+    pub(crate) slot: usize,
+    pub(crate) key_or_map: Node,
+    pub(crate) value: Option<Node>,
 }
 
 /// A call of a function.
@@ -351,7 +360,7 @@ fn fold_map(entries: Vec<(Node, Node, bool)>) -> Result<Node, EvalError> {
 }
 
 /// In a step that is `accumulator + [x]`, or chooses between that and the accumulator, the list
-/// grows in place: the step's result takes the place of the accumulator anyway.
+/// grows in place, and so does a map: the step's result takes the place of the accumulator anyway.
 fn give_up_accumulator(step: &mut Node, slot: usize) {
     match step {
         Node::Conditional(parts) => {
@@ -362,6 +371,15 @@ fn give_up_accumulator(step: &mut Node, slot: usize) {
             if is_local(&call.args[0], slot) && is_item(&call.args[1]) {
                 let list = call.args.pop().expect("there are two");
                 *step = Node::Append(Box::new(Append { slot, list }));
+            }
+        }
+        Node::Call(call) if call.function == macros::MAP_INSERT => {
+            if call.args.first().is_some_and(|first| is_local(first, slot)) {
+                let mut rest = call.args.drain(1..);
+                if let (Some(key_or_map), value) = (rest.next(), rest.next()) {
+                    drop(rest);
+                    *step = Node::Insert(Box::new(Insert { slot, key_or_map, value }));
+                }
             }
         }
         _ => {}

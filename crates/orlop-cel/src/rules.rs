@@ -26,7 +26,7 @@ use crate::decl_type::DeclType;
 use crate::escape::escape;
 
 pub use compile::{CompiledRule, compile_rules};
-pub use schema_type::Extent;
+pub use schema_type::{Extent, declare};
 pub use validate::Update;
 
 /// What the evaluation of one rule may cost.
@@ -153,15 +153,18 @@ fn compile_node(schema: &Structural, decl: Option<DeclType>) -> Option<RuleNode>
         }
         _ => {}
     }
-    let is_empty = schema.validations.is_empty()
-        && node.properties.is_empty()
-        && node.element.is_none();
+    let is_empty =
+        schema.validations.is_empty() && node.properties.is_empty() && node.element.is_none();
     (!is_empty).then_some(node)
 }
 
 /// The node of a property. What an expression cannot see has no rules, but for properties whose
 /// names it cannot write: those have rules of their own.
-fn compile_property(name: &str, schema: &Structural, around: Option<&DeclType>) -> Option<RuleNode> {
+fn compile_property(
+    name: &str,
+    schema: &Structural,
+    around: Option<&DeclType>,
+) -> Option<RuleNode> {
     if !has_rules(schema) {
         return None;
     }

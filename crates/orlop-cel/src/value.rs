@@ -79,6 +79,10 @@ pub trait Opaque: Any + fmt::Debug + Send + Sync {
     fn equals(&self, other: &dyn Opaque) -> bool;
     /// To get at the value itself.
     fn as_any(&self) -> &dyn Any;
+    /// How large it is where a cost depends on it.
+    fn size(&self) -> u64 {
+        1
+    }
 }
 
 impl<'a> Value<'a> {

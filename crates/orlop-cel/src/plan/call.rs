@@ -57,9 +57,6 @@ impl Planner<'_> {
         {
             return Ok(Node::OptionalOrValue(pair(args)));
         }
-        if let ([_, _, _], "cel.@mapInsert") = (&args[..], name) {
-            return Ok(Node::Insert(Box::new(triple(args))));
-        }
         if let ([Node::Constant(value)], true) = (&args[..], CONVERSIONS.contains(&name)) {
             let mut context = Context { work: &mut Work::default(), prepared: None };
             let values = std::slice::from_ref(value);

@@ -44,11 +44,7 @@ enum Scalar<'a> {
 }
 
 impl<'a> Correlated<'a> {
-    pub(super) fn new(
-        schema: &'a Structural,
-        new: &'a Value,
-        old: &'a Value,
-    ) -> Correlated<'a> {
+    pub(super) fn new(schema: &'a Structural, new: &'a Value, old: &'a Value) -> Correlated<'a> {
         Correlated { schema, new, old, is_unchanged: Cell::new(None) }
     }
 

@@ -68,9 +68,8 @@ impl Rules {
             return Evaluation { budget_left: budget, warnings: Vec::new() };
         };
         let Update { schema, new, old, .. } = *update;
-        let correlated = old
-            .filter(|_| update.is_ratcheting)
-            .map(|old| Correlated::new(schema, new, old));
+        let correlated =
+            old.filter(|_| update.is_ratcheting).map(|old| Correlated::new(schema, new, old));
         let ratchet = correlated.as_ref().map(Ratchet::new).unwrap_or_default();
         let place = Place { schema, new, old, ratchet };
         let budget_left = match run.visit(root, path, place) {

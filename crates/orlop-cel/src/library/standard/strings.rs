@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use orlop_machinery::regular_expression;
 use regex::Regex;
 
 use crate::cost;
@@ -80,7 +81,7 @@ fn prepare(args: &[Option<&Value<'_>>]) -> Option<Result<Prepared, EvalError>> {
 }
 
 fn compile(pattern: &str) -> Result<Regex, EvalError> {
-    Regex::new(pattern).map_err(|error| EvalError::new(error.to_string()))
+    regular_expression::compile(pattern).map_err(|error| EvalError::new(error.to_string()))
 }
 
 fn sizes(args: &[Value<'_>]) -> [u64; 2] {
