@@ -8,6 +8,7 @@
 //! | [`api_store`] | the API as a store, so that the traffic of the storage suite flows over it |
 //! | [`complete`] | what the API does not say, put into the history for its checkers |
 //! | [`verdict`] | traffic on servers that fail, judged |
+//! | [`webhook_server`] | a webhook that answers as a test says, well or badly |
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +24,9 @@ pub mod api_server;
 pub mod api_store;
 pub mod complete;
 pub mod verdict;
+pub mod webhook_server;
 
 pub use api_client::{ApiClient, Reply};
 pub use api_server::{ApiServer, Credentials};
 pub use api_store::ApiStore;
+pub use webhook_server::WebhookServer;

@@ -1,7 +1,8 @@
 //! The watch cache: the objects of each resource as they are now, and their recent changes.
 //!
-//! One cache for each place in the store, made when somebody first lists or watches there. It is
-//! fed by one read and one watch of the store ([`feed`]). Lists are read from immutable snapshots
+//! One cache for each resource and version, made when somebody first lists or watches it. It is
+//! fed by one read and one watch of the store ([`feed`]), and holds objects as the version shows
+//! them. Lists are read from immutable snapshots
 //! that cost nothing to take; watchers are told of changes through queues with a bound and share
 //! what a change is written as.
 //!
@@ -56,7 +57,8 @@ const RETRY_SECONDS: i32 = 1;
 /// The caches of all resources.
 pub(crate) struct Caches {
     store: Arc<dyn Store>,
-    caches: Mutex<HashMap<String, Arc<Cache>>>,
+    /// By the address of their definition, which they hold.
+    caches: Mutex<HashMap<usize, Arc<Cache>>>,
     is_stopped: AtomicBool,
 }
 
@@ -68,8 +70,8 @@ pub(crate) struct Cache {
 
 /// What the feed, readers and watchers share.
 struct Shared {
-    /// What all keys begin with.
-    prefix: String,
+    /// What is cached.
+    definition: Arc<Definition>,
     store: Arc<dyn Store>,
     snapshot: ArcSwap<Snapshot>,
     /// Every change up to this revision is in the snapshot and was told; none before the first
@@ -78,6 +80,8 @@ struct Shared {
     hub: Mutex<Hub>,
     progress: ArcSwapOption<ProgressRequester>,
     kept: snapshot::Kept,
+    /// Why objects cannot be shown, while they cannot.
+    failure: ArcSwapOption<Status>,
 }
 
 #[derive(Default)]
@@ -95,22 +99,44 @@ impl Caches {
     }
 
     /// The cache of a resource. It may still have to read its objects.
-    pub(crate) fn get(&self, definition: &Definition) -> Arc<Cache> {
-        let prefix = &definition.storage.prefix;
+    pub(crate) fn get(&self, definition: &Arc<Definition>) -> Arc<Cache> {
         let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cache) = caches.get(prefix) {
+        if let Some(cache) = caches.get(&address(definition)) {
             return cache.clone();
         }
-        let cache = Arc::new(Cache::new(prefix.clone(), self.store.clone()));
-        cache.shared.hub().is_stopped = self.is_stopped.load(Ordering::Acquire);
-        caches.insert(prefix.clone(), cache.clone());
+        let cache = Arc::new(Cache::new(definition.clone(), self.store.clone()));
+        let is_retired = definition.is_retired.load(Ordering::Acquire);
+        cache.shared.hub().is_stopped = is_retired || self.is_stopped.load(Ordering::Acquire);
+        if !is_retired {
+            caches.insert(address(definition), cache.clone());
+        }
         cache
     }
 
-    /// How many objects are in the cache of a prefix; none if there is none, or it is still empty.
-    pub(crate) fn count(&self, prefix: &str) -> Option<usize> {
+    /// Lets a definition go on with the cache of another that shows the same.
+    pub(crate) fn hand_over(&self, old: &Arc<Definition>, new: &Arc<Definition>) {
+        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cache) = caches.remove(&address(old)) {
+            caches.insert(address(new), cache);
+        }
+    }
+
+    /// Forgets what is not served any more, and ends its watches: their clients ask again.
+    pub(crate) fn retire<'a>(&self, definitions: impl Iterator<Item = &'a Arc<Definition>>) {
+        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        for definition in definitions {
+            definition.is_retired.store(true, Ordering::Release);
+            if let Some(cache) = caches.remove(&address(definition)) {
+                cache.end_watches();
+            }
+        }
+    }
+
+    /// How many objects are in the cache of a resource; none if there is none, or it is still
+    /// empty.
+    pub(crate) fn count(&self, definition: &Arc<Definition>) -> Option<usize> {
         let caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
-        let shared = &caches.get(prefix)?.shared;
+        let shared = &caches.get(&address(definition))?.shared;
         shared.reached()?;
         Some(shared.snapshot.load().objects.len())
     }
@@ -119,24 +145,25 @@ impl Caches {
     pub(crate) fn end_watches(&self) {
         self.is_stopped.store(true, Ordering::Release);
         let caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
-        for cache in caches.values() {
-            let mut hub = cache.shared.hub();
-            hub.is_stopped = true;
-            hub.watchers.clear();
-        }
+        caches.values().for_each(|cache| cache.end_watches());
     }
 }
 
+fn address(definition: &Arc<Definition>) -> usize {
+    Arc::as_ptr(definition).addr()
+}
+
 impl Cache {
-    fn new(prefix: String, store: Arc<dyn Store>) -> Cache {
+    fn new(definition: Arc<Definition>, store: Arc<dyn Store>) -> Cache {
         let shared = Arc::new(Shared {
-            prefix,
+            definition,
             store,
             snapshot: ArcSwap::default(),
             reached: watch::Sender::new(None),
             hub: Mutex::default(),
             progress: ArcSwapOption::empty(),
             kept: snapshot::Kept::default(),
+            failure: ArcSwapOption::empty(),
         });
         let feed = tokio::spawn(feed::run(shared.clone()));
         Cache { shared, feed }
@@ -163,6 +190,9 @@ impl Cache {
             let now = *reached.borrow_and_update();
             if now.is_some_and(|now| now >= revision) {
                 return Ok(self.shared.view());
+            }
+            if let Some(failure) = &*self.shared.failure.load() {
+                return Err(Status::clone(failure));
             }
             if Instant::now() >= deadline {
                 return Err(match now {
@@ -209,6 +239,12 @@ impl Cache {
         Subscription::after(&self.shared, wish, revision)
     }
 
+    fn end_watches(&self) {
+        let mut hub = self.shared.hub();
+        hub.is_stopped = true;
+        hub.watchers.clear();
+    }
+
     /// Whether watches have been ended for good.
     pub(crate) fn is_stopped(&self) -> bool {
         self.shared.is_stopped()
@@ -242,6 +278,7 @@ impl Shared {
         hub.ring.restart(snapshot.revision);
         let revision = snapshot.revision;
         self.snapshot.store(Arc::new(snapshot));
+        self.failure.store(None);
         self.reached.send_replace(Some(revision));
     }
 
@@ -252,9 +289,17 @@ impl Shared {
         self.snapshot.store(Arc::new(snapshot));
         for change in changes {
             hub.ring.push(change.clone());
-            hub.watchers.tell(change, self.prefix.len());
+            hub.watchers.tell(change, self.definition.storage.prefix.len());
         }
         self.reached.send_replace(Some(revision));
+    }
+
+    /// Objects cannot be shown for now. Whoever waits is told; nobody is told of changes.
+    fn fail(&self, failure: Status) {
+        let mut hub = self.hub();
+        hub.watchers.clear();
+        self.failure.store(Some(Arc::new(failure)));
+        self.reached.send_replace(None);
     }
 
     /// Nothing has changed up to a revision.

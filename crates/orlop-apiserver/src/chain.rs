@@ -33,7 +33,8 @@ pub(crate) async fn serve(
 ) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let info = RequestInfo::parse(&parts.method, &parts.uri);
-    let definition = server.catalog.find(&info.group, &info.version, &info.resource).cloned();
+    let catalog = server.catalog();
+    let definition = catalog.find(&info.group, &info.version, &info.resource).cloned();
     let in_flight = server.metrics.request(&info, &parts, definition.as_deref());
     let arrival = Arrival {
         parts: Arc::new(parts),
@@ -116,7 +117,7 @@ async fn steps(
         return Ok(Answer { response, place });
     }
     let Some(definition) = definition else {
-        let response = server.non_resource.discovery.not_found(&server.catalog, &info.path)?;
+        let response = server.non_resource.discovery.not_found(&server.catalog(), &info.path)?;
         return Ok(Answer { response, place });
     };
     check_route(&parts.method, &info, &definition)?;
@@ -139,7 +140,7 @@ async fn steps(
 
 async fn non_resource(server: &Arc<Inner>, parts: &Parts) -> Result<Response<Body>, Status> {
     let sources = Sources {
-        catalog: &server.catalog,
+        catalog: &server.catalog(),
         clock: &*server.clock,
         metrics: &server.metrics,
         snapshot: &|| Box::pin(server.measure()),

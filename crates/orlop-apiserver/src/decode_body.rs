@@ -14,7 +14,6 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body::Body as _;
 use http_body_util::BodyExt;
-use orlop_machinery::defaults::Defaults;
 use orlop_machinery::group_version::GroupVersion;
 use orlop_machinery::schema::{Schema, StructId};
 use orlop_machinery::status::{Reason, Status};
@@ -51,8 +50,8 @@ pub(crate) struct Target<'a> {
     pub older_versions: &'a [&'a str],
     /// Its kind.
     pub kind: &'a str,
-    /// The defaults that are set, if any.
-    pub defaults: Option<&'a Defaults>,
+    /// The resource whose objects it is, if it is one: it forgets and sets what it likes.
+    pub definition: Option<&'a Definition>,
     /// Whether it may come as protobuf.
     pub accepts_protobuf: bool,
 }
@@ -66,7 +65,7 @@ impl<'a> Target<'a> {
             api_version: &definition.api_version,
             older_versions: &[],
             kind: &definition.resource.kind,
-            defaults: Some(&definition.defaults),
+            definition: Some(definition),
             accepts_protobuf: has_protobuf(definition),
         }
     }
@@ -176,17 +175,48 @@ pub(crate) fn decode(
     bytes: &[u8],
     validation: FieldValidation,
 ) -> Result<Read, Status> {
+    // What a resource forgets is told together with what its struct does not know.
+    let is_pruned = target.definition.is_some_and(|known| !known.kind.has_merge_strategies());
+    let first = match validation {
+        FieldValidation::Strict if is_pruned => FieldValidation::Warn,
+        validation => validation,
+    };
     let mut read = match format {
-        Format::Json | Format::PrettyJson => decode_json(target, bytes, validation)?,
-        Format::Yaml => decode_yaml(target, bytes, validation)?,
+        Format::Json | Format::PrettyJson => decode_json(target, bytes, first)?,
+        Format::Yaml => decode_yaml(target, bytes, first)?,
         Format::Protobuf => decode_protobuf(target, bytes)?,
     };
     read.object.set("apiVersion", target.api_version);
     read.object.set("kind", target.kind);
-    if let Some(defaults) = target.defaults {
-        defaults.set(target.schema, target.id, &mut read.object);
+    if let Some(definition) = target.definition {
+        if is_pruned {
+            prune(target, definition, &mut read, validation)?;
+        }
+        definition.set_defaults(&mut read.object);
     }
     Ok(read)
+}
+
+/// Takes out what a resource does not know, and tells of it as the request wants.
+fn prune(
+    target: &Target<'_>,
+    definition: &Definition,
+    read: &mut Read,
+    validation: FieldValidation,
+) -> Result<(), Status> {
+    let version = GroupVersion::parse(target.api_version).unwrap_or_default();
+    let refuse =
+        |why: &dyn std::fmt::Display| cannot_be_handled(target.kind, &version, target, why);
+    let unknown = definition.kind.prune(&mut read.object).map_err(|why| refuse(&why))?;
+    if validation == FieldValidation::Ignore {
+        return Ok(());
+    }
+    read.warnings.extend(unknown.iter().map(|path| format!("unknown field {}", quote(path))));
+    if validation == FieldValidation::Strict && !read.warnings.is_empty() {
+        let findings = read.warnings.join(", ");
+        return Err(refuse(&format!("strict decoding error: {findings}")));
+    }
+    Ok(())
 }
 
 /// Whether a value says that it is what it is to be, or says nothing.

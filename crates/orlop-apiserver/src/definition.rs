@@ -3,16 +3,22 @@
 //! After the catalog no code asks which of the two it has. Nothing here knows a kind by name.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 
+use bytes::Bytes;
+use orlop_machinery::apply::Typing;
 use orlop_machinery::defaults::Defaults;
 use orlop_machinery::group_version::{GroupKind, GroupResource};
 use orlop_machinery::kind::{Kind, Resource, Rules, Scope, Subresource};
 use orlop_machinery::node::Node;
 use orlop_machinery::schema::{Schema, StructId};
+use orlop_machinery::shared::Shared;
 use orlop_machinery::status::Status;
 use orlop_machinery::{Str, Value, decode, encode, json};
+use orlop_storage::{Record, Revision};
 
-use crate::shared::Shared;
+use crate::form::{Form, Likeness, unreadable};
+use crate::object::Object;
 
 /// Everything under this in the store belongs to objects.
 pub(crate) const REGISTRY: &str = "/registry/";
@@ -31,8 +37,12 @@ pub struct Definition {
     pub defaults: Shared<Defaults>,
     /// How it is stored.
     pub storage: Storage,
+    /// How stored bytes become its objects.
+    pub form: Shared<dyn Form>,
     /// `apps/v1`, or `v1` for core.
     pub api_version: Str,
+    /// Whether it was served and is not any more; nothing new is begun with it.
+    pub is_retired: AtomicBool,
 }
 
 /// How the objects of a resource are stored.
@@ -43,8 +53,6 @@ pub struct Storage {
     pub id: StructId,
     /// The `apiVersion` of what is stored.
     pub api_version: Str,
-    /// Whether this version differs from the stored one, so that bytes cannot go out as they are.
-    pub is_converted: bool,
 }
 
 impl Definition {
@@ -113,44 +121,104 @@ impl Definition {
     /// Sets the defaults of an object in normal form.
     pub fn set_defaults(&self, object: &mut Value) {
         self.defaults.set(&self.schema, self.id, object);
+        self.kind.set_defaults(object);
     }
 
-    /// The bytes in which an object of this version is stored. They hold no resource version.
+    /// The bytes that show an object. They hold no resource version.
     #[must_use]
-    pub fn to_stored(&self, object: &mut Value) -> Vec<u8> {
-        let version = object.get_mut("metadata").and_then(|meta| meta.remove("resourceVersion"));
-        let bytes = if self.storage.is_converted {
-            let mut stored = object.clone();
-            self.kind.to_storage(&mut stored);
-            encode::to_vec(&self.schema, self.storage.id, &stored)
-        } else {
-            encode::to_vec(&self.schema, self.storage.id, object)
-        };
-        if let (Some(version), Some(metadata)) = (version, object.get_mut("metadata")) {
-            metadata.set("resourceVersion", version);
-        }
+    pub fn encode(&self, object: &mut Value) -> Vec<u8> {
+        let version = take_version(object);
+        let bytes = encode::to_vec(&self.schema, self.id, object);
+        put_version(object, version);
         bytes
     }
 
-    /// The object that stored bytes hold, in this version and with defaults.
+    /// The object that shown bytes hold, with defaults.
     ///
     /// # Errors
     ///
     /// When they are not such an object: somebody else wrote them.
-    pub fn from_stored(&self, bytes: &[u8], revision: u64) -> Result<Value, Status> {
-        let wrong = |why: &dyn fmt::Display| {
-            Status::internal_error(format!("unable to decode the stored object: {why}"))
-        };
-        let value = json::parse(bytes).map_err(|error| wrong(&error))?;
-        let decoded = decode::decode(&self.schema, self.storage.id, value);
-        let mut object = decoded.map_err(|error| wrong(&error))?.object;
-        self.kind.from_storage(&mut object);
-        self.set_defaults(&mut object);
+    pub fn read(&self, shown: &[u8], revision: u64) -> Result<Value, Status> {
+        let value = json::parse(shown).map_err(|error| unreadable(&error))?;
+        let decoded = decode::decode(&self.schema, self.id, value);
+        let mut object = decoded.map_err(|error| unreadable(&error))?.object;
+        self.defaults.set(&self.schema, self.id, &mut object);
         // What was only tried out has no version.
         if let Some(metadata) = object.get_mut("metadata").filter(|_| revision > 0) {
             metadata.set("resourceVersion", revision.to_string());
         }
         Ok(object)
+    }
+
+    /// The bytes in which an object is stored. They hold no resource version.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be converted.
+    pub async fn store(&self, object: &mut Value) -> Result<Bytes, Status> {
+        let version = take_version(object);
+        let stored = self.form.store(self, object).await;
+        put_version(object, version);
+        stored.map(Bytes::from)
+    }
+
+    /// Stored records, as this version shows them.
+    ///
+    /// # Errors
+    ///
+    /// When one cannot be read or converted.
+    pub async fn show(&self, records: Vec<Record>) -> Result<Vec<Record>, Status> {
+        match self.form.likeness() {
+            Likeness::Same => Ok(records),
+            _ => self.form.show(self, records).await,
+        }
+    }
+
+    /// One record, as this version shows it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or converted.
+    pub async fn show_one(&self, record: Record) -> Result<Record, Status> {
+        if self.form.likeness() == Likeness::Same {
+            return Ok(record);
+        }
+        let shown = self.form.show(self, vec![record]).await?;
+        shown.into_iter().next().ok_or_else(|| Status::internal_error("nothing is shown"))
+    }
+
+    /// What was stored just now by this version, as it shows it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be converted back.
+    pub(crate) async fn show_written(
+        &self,
+        key: &[u8],
+        stored: &[u8],
+        revision: Revision,
+    ) -> Result<Object, Status> {
+        let record = Record::new(key, stored, revision, revision, None);
+        match self.form.likeness() {
+            Likeness::Same | Likeness::SameWhenWritten => Ok(Object::new(record)),
+            Likeness::Different => self.show_one(record).await.map(Object::new),
+        }
+    }
+
+    /// What apply has to know of objects.
+    #[must_use]
+    pub fn typing(&self) -> Typing<'_> {
+        self.kind.typing().unwrap_or(Typing::Struct(&self.schema, self.id))
+    }
+}
+
+fn take_version(object: &mut Value) -> Option<Value> {
+    object.get_mut("metadata").and_then(|meta| meta.remove("resourceVersion"))
+}
+
+fn put_version(object: &mut Value, version: Option<Value>) {
+    if let (Some(version), Some(metadata)) = (version, object.get_mut("metadata")) {
+        metadata.set("resourceVersion", version);
     }
 }
 

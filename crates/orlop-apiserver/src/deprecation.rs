@@ -34,8 +34,9 @@ pub(crate) fn warn(
     let found = DEPRECATED.iter().find(|(group, version, kind, _)| {
         resource.group == *group && resource.version == *version && resource.kind == *kind
     });
-    if let Some((_, _, _, text)) = found {
-        warnings.add(*text);
+    let found = found.map(|(_, _, _, text)| *text).or_else(|| definition.kind.deprecation());
+    if let Some(text) = found {
+        warnings.add(text);
         server.metrics.request_deprecated(definition, &info.subresource, NEVER_REMOVED);
     }
 }

@@ -139,7 +139,7 @@ impl Discovery {
 
     fn serve_version(&self, built: &Built, parts: &Parts, version: (&str, &str)) -> Answer {
         let (group, version) = version;
-        if !built.catalog.has_version(group, version) {
+        if !built.groups.has_version(group, version) {
             return Err(resource_not_found());
         }
         check_route(parts, &negotiation::ACCEPTED)?;

@@ -12,6 +12,7 @@
 //! Not here: `apiserver_request_slo_duration_seconds` (deprecated upstream) and whatever upstream
 //! measures of Go's runtime.
 
+mod conversion;
 mod label_hasher;
 mod labels;
 mod process;
@@ -31,6 +32,8 @@ use crate::definition::Definition;
 use crate::request::RequestInfo;
 use crate::version::Version;
 
+pub(crate) use conversion::ConversionFailure;
+pub use conversion::ConversionTimes;
 pub(crate) use store::{Operation, StoreTimes};
 
 use label_hasher::LabelHashes;
@@ -63,6 +66,7 @@ pub struct Metrics {
     deprecated: RwLock<HashMap<(Resource, Str), &'static str>>,
     executing: [HighWater; 2],
     store: Arc<StoreTimes>,
+    conversions: Arc<ConversionTimes>,
     /// Connections that came to nothing because of TLS.
     pub tls_handshake_errors: Counter,
     /// Requests that ended in a panic.
@@ -135,6 +139,7 @@ impl Metrics {
             deprecated: RwLock::default(),
             executing: Default::default(),
             store: Arc::default(),
+            conversions: Arc::default(),
             tls_handshake_errors: Counter::default(),
             panics: Counter::default(),
         }
@@ -191,6 +196,12 @@ impl Metrics {
         let place = (resource.group.clone(), resource.version.clone(), resource.plural.clone());
         let mut all = self.deprecated.write().unwrap_or_else(PoisonError::into_inner);
         all.insert((place, Str::new(subresource)), removed_release);
+    }
+
+    /// Where converters of custom resources note how long webhooks take.
+    #[must_use]
+    pub fn conversions(&self) -> Arc<ConversionTimes> {
+        self.conversions.clone()
     }
 
     /// Everything as text of [`CONTENT_TYPE`].

@@ -1,4 +1,5 @@
-//! An object as it is kept: the bytes of the store, and what is known of them without reading all.
+//! An object as it is kept: the bytes of the store, as a version shows them, and what is known of
+//! them without reading all.
 //!
 //! Most answers need the bytes alone: they go out as they are, with the resource version put in.
 //! Labels and fields that selectors ask for are read when somebody asks, once. The bytes are those
@@ -67,7 +68,7 @@ impl Object {
     /// The object in the version of a definition, with a resource version, which is not its own
     /// when somebody is told of its end.
     pub(crate) fn value(&self, definition: &Definition, revision: u64) -> Result<Value, Status> {
-        definition.from_stored(self.stored(), revision)
+        definition.read(self.stored(), revision)
     }
 
     /// The bytes in two parts with the resource version between them; none if it cannot be put in,
@@ -105,12 +106,11 @@ impl Object {
         Some(&labels[place].1)
     }
 
-    /// The selectable fields of the object, in the order in which its kind lists them. The
-    /// definition must be one whose objects are stored as they are.
+    /// The selectable fields of the object, in the order in which its kind lists them.
     pub(crate) fn fields(&self, definition: &Definition) -> &[Str] {
         self.head().fields.get_or_init(|| {
             let value = self.value(definition, self.revision()).unwrap_or_default();
-            definition.kind.selectable_fields().iter().map(|field| (field.get)(&value)).collect()
+            definition.kind.select(&value)
         })
     }
 

@@ -42,7 +42,7 @@ impl ObjectCounts {
                 continue;
             }
             let prefix = &definition.storage.prefix;
-            let count = match (reads.caches.count(prefix), counted.get(prefix)) {
+            let count = match (reads.caches.count(definition), counted.get(prefix)) {
                 (Some(count), _) => i64::try_from(count).unwrap_or(i64::MAX),
                 (None, Some((when, count))) if when.elapsed() < COUNT_EVERY => *count,
                 (None, _) => {

@@ -61,8 +61,8 @@ impl Objects for OwnObjects {
         let range = KeyRange::prefix(definition.prefix(place.namespace));
         let listed = server.store.range(RangeRequest::new(range)).await;
         let listed = listed.map_err(|error| store_error(&definition, "list", &error))?;
-        let read = |record| Stored::new(&definition, record).map(|stored| stored.object);
-        listed.records.into_iter().map(read).collect()
+        let read = Stored::read_all(&definition, listed.records).await?;
+        Ok(read.into_iter().map(|stored| stored.object).collect())
     }
 
     async fn create(&self, object: Value, field_manager: &str) -> Result<Value, Status> {
@@ -93,7 +93,7 @@ impl Objects for OwnObjects {
         let server = self.server()?;
         let (api_version, kind) = (object.at("apiVersion").str(), object.at("kind").str());
         let definition = find(&server, api_version, kind)?;
-        let status = definition.subresource("status").and_then(|status| status.rules);
+        let status = definition.subresource("status").and_then(|status| status.rules.as_deref());
         let rules = status.ok_or_else(|| Status::internal_error("a kind without status"))?;
         let meta = Meta::of(&object);
         let (namespace, name) = (meta.namespace().to_owned(), meta.name().to_owned());
@@ -116,7 +116,7 @@ impl Objects for OwnObjects {
 }
 
 fn find(server: &Inner, api_version: &str, kind: &str) -> Result<Arc<Definition>, Status> {
-    let found = server.catalog.find_kind(api_version, kind).cloned();
+    let found = server.catalog().find_kind(api_version, kind).cloned();
     found.ok_or_else(|| Status::internal_error(format!("{api_version} {kind} is not served")))
 }
 

@@ -157,7 +157,6 @@ impl Renderer {
         out: &mut Vec<u8>,
     ) -> Result<(), Status> {
         if let Source::Kept(object, revision) = source
-            && !self.definition.storage.is_converted
             && let Some(metadata) = object.spliced_metadata(revision)
         {
             out.extend_from_slice(br#"{"kind":"PartialObjectMetadata","apiVersion":""#);
@@ -175,10 +174,8 @@ impl Renderer {
     /// The stored text with the resource version, where it can go out as it is.
     fn spliced<'a>(&self, source: Source<'a>, skip: usize) -> Option<crate::object::Spliced<'a>> {
         match source {
-            Source::Kept(object, revision) if !self.definition.storage.is_converted => {
-                object.spliced(revision, skip)
-            }
-            _ => None,
+            Source::Kept(object, revision) => object.spliced(revision, skip),
+            Source::Value(_) => None,
         }
     }
 

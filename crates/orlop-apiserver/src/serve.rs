@@ -34,6 +34,7 @@ use crate::body::{Body, RequestBody};
 pub use limits::Limits;
 pub use peer::Peer;
 pub use shutting_down::ShuttingDown;
+pub(crate) use tls::ClockTime;
 pub use tls::{Tls, TlsError};
 
 /// How long the listener rests when the machine has no room for another connection.

@@ -4,11 +4,12 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use http::{Request, Response};
 use orlop_kinds::service_allocation::ClusterFamilies;
-use orlop_machinery::Str;
 use orlop_machinery::names::IpFamily;
 use orlop_machinery::status::Status;
+use orlop_machinery::{Str, Value};
 use orlop_storage::{Clock, Store};
 use tokio::task::JoinSet;
 
@@ -18,6 +19,7 @@ use crate::body::{Body, RequestBody};
 use crate::bootstrap::{AuthenticationTrust, Bootstrap, BootstrapOptions, RequestHeaderTrust};
 use crate::catalog::Catalog;
 use crate::chain;
+use crate::custom_resource_definitions::{CustomResourceDefinitions, Serve, ServedChange};
 use crate::definition::Definition;
 use crate::discovery::Discovery;
 use crate::event_ttl::EventTtl;
@@ -62,8 +64,10 @@ pub(crate) struct Inner {
     pub store: Arc<dyn Store>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
-    /// What is served.
-    pub catalog: Arc<Catalog>,
+    /// What is always served.
+    built_in: Arc<Catalog>,
+    /// What is served now.
+    served: ArcSwap<Catalog>,
     /// How it is read.
     pub reads: Reads,
     /// What is decided by who started the server.
@@ -123,6 +127,10 @@ impl Server {
             let repair = Repair::new(allocator, &objects, &hostname);
             tasks.spawn(async move { repair.run().await });
         }
+        let serve = Arc::new(Unserved);
+        let definitions = CustomResourceDefinitions::start(&inner, serve).await;
+        let (_, follower) = definitions.map_err(failed)?;
+        tasks.spawn(follower.run());
         tasks.spawn(end_watches(inner.clone()));
         Ok(Server { inner, bootstrap, tasks: Mutex::new(tasks) })
     }
@@ -198,7 +206,8 @@ impl Inner {
             leaving,
             store,
             clock,
-            catalog,
+            served: ArcSwap::new(catalog.clone()),
+            built_in: catalog,
             options,
             hooks,
         }
@@ -212,7 +221,7 @@ impl Inner {
     /// Who keeps track of the fields that a write changes.
     pub(crate) fn manager<'a>(&'a self, write: &Write<'a>, name: &'a str) -> Manager<'a> {
         Manager {
-            catalog: &self.catalog,
+            catalog: self.catalog(),
             definition: write.definition,
             rules: write.rules,
             subresource: write.subresource,
@@ -221,9 +230,19 @@ impl Inner {
         }
     }
 
+    /// What is served now.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.served.load_full()
+    }
+
+    /// Serves from another catalog from now on.
+    pub(crate) fn serve(&self, catalog: Catalog) {
+        self.served.store(Arc::new(catalog));
+    }
+
     /// A resource that is always served.
     pub(crate) fn built_in(&self, group: &str, version: &str, plural: &str) -> &Arc<Definition> {
-        self.catalog.find(group, version, plural).expect("built-in kinds are always served")
+        self.built_in.find(group, version, plural).expect("built-in kinds are always served")
     }
 
     /// Bytes that nobody can guess.
@@ -235,8 +254,19 @@ impl Inner {
 
     /// What metrics tell of this moment.
     pub(crate) async fn measure(&self) -> Snapshot {
-        let objects = self.counts.all(&self.catalog, &self.reads).await;
+        let objects = self.counts.all(&self.catalog(), &self.reads).await;
         Snapshot { objects, ..Snapshot::default() }
+    }
+}
+
+/// Custom resources are not served.
+struct Unserved;
+
+impl Serve for Unserved {
+    fn serve(&self, _changes: Vec<ServedChange>) {}
+
+    fn stored(&self, _object: &Value) -> Result<Arc<Definition>, Status> {
+        Err(Status::internal_error("custom resources are not served"))
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) async fn serve(server: &Arc<Inner>, call: &mut Call) -> Result<Respon
     if !allows(subresource, &call.parts.method) {
         return Err(method_not_allowed());
     }
-    match (subresource.name, subresource.rules) {
+    match (subresource.name, subresource.rules.as_deref()) {
         ("attach", _) => attach::serve(server, call).await,
         ("binding", _) => binding::serve(server, call).await,
         ("eviction", _) => eviction::serve(server, call).await,

@@ -166,7 +166,7 @@ impl TestRegistry {
             key: definition.key(meta.namespace(), meta.name()).into(),
             expect,
             action: Action::Put {
-                value: definition.to_stored(&mut object.clone()).into(),
+                value: definition.encode(&mut object.clone()).into(),
                 lease: None,
             },
         };
@@ -201,7 +201,7 @@ impl Objects for TestRegistry {
         let definition = self.catalog.find_kind(place.api_version, place.kind).expect("built in");
         let key = definition.key(place.namespace, place.name);
         let found = self.store.get(key.as_bytes(), At::Latest).await.map_err(store_failure)?;
-        found.record.map(|it| definition.from_stored(it.value(), it.modified().0)).transpose()
+        found.record.map(|it| definition.read(it.value(), it.modified().0)).transpose()
     }
 
     async fn list(&self, place: Place<'_>) -> Result<Vec<Value>, Status> {
@@ -209,7 +209,7 @@ impl Objects for TestRegistry {
         let all = RangeRequest::new(KeyRange::prefix(definition.prefix(place.namespace)));
         let found = self.store.range(all).await.map_err(store_failure)?;
         let objects = found.records.iter();
-        objects.map(|it| definition.from_stored(it.value(), it.modified().0)).collect()
+        objects.map(|it| definition.read(it.value(), it.modified().0)).collect()
     }
 
     async fn create(&self, object: Value, _field_manager: &str) -> Result<Value, Status> {

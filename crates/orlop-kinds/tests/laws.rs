@@ -69,7 +69,7 @@ fn rules_take_any_object_and_leave_it_in_normal_form() {
         for object in [defaulted(entry, &object), defaulted(entry, &bare(entry))] {
             let subresources = entry.resource.subresources.iter();
             let others = subresources.filter(|known| known.kind.is_none());
-            let endpoints = others.filter_map(|known| known.rules);
+            let endpoints = others.filter_map(|known| known.rules.as_deref());
             for rules in endpoints.chain([entry.kind as _]) {
                 let mut errors = Errors::new();
                 let mut new = object.clone();

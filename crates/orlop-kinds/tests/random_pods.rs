@@ -154,8 +154,8 @@ fn check(kind: &str, seeds: (u64, u64)) -> Result<(), TestCaseError> {
     prop_assert_eq!(&new, &again);
     send(entry, entry.kind, &new, &old);
     for subresource in entry.resource.subresources.iter().filter(|found| found.kind.is_none()) {
-        if let Some(rules) = subresource.rules {
-            send(entry, rules, &new, &old);
+        if let Some(rules) = &subresource.rules {
+            send(entry, &**rules, &new, &old);
         }
     }
     let row = entry.kind.row(&Context::default(), &new);

@@ -17,12 +17,30 @@ pub use scale::{ScalePaths, ScaleSelector};
 pub use crate::meta::Scope;
 pub use crate::meta::delete::GarbageCollection;
 
+use std::borrow::Cow;
+
+use crate::apply::Typing;
 use crate::names::{self, NameRule};
-use crate::value::Value;
+use crate::status::Status;
+use crate::table::TableColumn;
+use crate::value::{Str, Value};
 
 /// Sets the defaults of one struct, given in normal form. It does not descend: the structs inside
 /// have their own.
 pub type Defaulter = fn(&mut Value);
+
+/// How the end of an object begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BeginningOfEnd {
+    /// Like that of most objects: it goes at once, or waits for its finalizers.
+    #[default]
+    LikeOthers,
+    /// The object says so, and others have to finish it. What the request says about dependents
+    /// holds too.
+    Said,
+    /// The same, but what the request says about dependents holds from the next deletion on.
+    SaidAlone,
+}
 
 /// A kind of object, as one of its API versions knows it.
 ///
@@ -75,11 +93,14 @@ pub trait Kind: Rules {
         false
     }
 
-    /// Says in an object that its end has begun, for kinds whose end others have to finish. False
-    /// for kinds that end like all others, whose objects stay as they are.
-    fn start_ending(&self, _object: &mut Value) -> bool {
-        false
+    /// How the end of its objects begins.
+    fn beginning_of_end(&self) -> BeginningOfEnd {
+        BeginningOfEnd::LikeOthers
     }
+
+    /// Says in an object that its end has begun, where that is said. The time of deletion is set
+    /// afterwards.
+    fn start_ending(&self, _context: &Context<'_>, _object: &mut Value) {}
 
     /// Whether something other than finalizers keeps an object that is being deleted.
     fn is_kept(&self, _object: &Value) -> bool {
@@ -110,6 +131,54 @@ pub trait Kind: Rules {
     /// The cells of one object, one for each column.
     fn row(&self, _context: &Context<'_>, object: &Value) -> Row {
         columns::default_row(object)
+    }
+
+    /// Why no object can be made now; none if one can.
+    fn refuses_create(&self, _name: &str) -> Option<Status> {
+        None
+    }
+
+    /// What clients are told who use a version that has no future.
+    fn deprecation(&self) -> Option<&str> {
+        None
+    }
+
+    /// The headings of its table.
+    fn headings(&self) -> Cow<'_, [TableColumn]> {
+        self.columns().iter().map(TableColumn::from).collect()
+    }
+
+    /// The names of the selectable fields, whoever lists them.
+    fn selectable_names(&self) -> Vec<&str> {
+        self.selectable_fields().iter().map(|field| field.name).collect()
+    }
+
+    /// The values of the selectable fields of an object, in the order of their names.
+    fn select(&self, object: &Value) -> Box<[Str]> {
+        self.selectable_fields().iter().map(|field| (field.get)(object)).collect()
+    }
+
+    /// Takes out of an object what its struct lets through but the kind does not know; says where
+    /// it was.
+    ///
+    /// # Errors
+    ///
+    /// When something in it cannot be what it has to be.
+    fn prune(&self, _object: &mut Value) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    /// Sets the defaults that its structs do not have.
+    fn set_defaults(&self, _object: &mut Value) {}
+
+    /// What apply has to know of an object; none where its struct says it all.
+    fn typing(&self) -> Option<Typing<'_>> {
+        None
+    }
+
+    /// Whether its structs say how lists are merged, so that strategic patches are understood.
+    fn has_merge_strategies(&self) -> bool {
+        true
     }
 
     /// Turns an object of this version into the version that is stored.

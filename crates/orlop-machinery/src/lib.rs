@@ -34,6 +34,7 @@ pub mod regular_expression;
 pub mod resource_version;
 pub mod rest_mapping;
 pub mod schema;
+pub mod shared;
 pub mod status;
 pub mod strict;
 pub mod structural;

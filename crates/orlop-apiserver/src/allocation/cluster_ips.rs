@@ -234,7 +234,7 @@ pub(super) async fn read_ranges(
     let found = store.range(all).await.map_err(store_failure)?;
     let mut ranges = Vec::new();
     for record in &found.records {
-        let object = service_cidrs.from_stored(record.value(), record.modified().0)?;
+        let object = service_cidrs.read(record.value(), record.modified().0)?;
         let is_ready = is_ready(&object);
         for cidr in object.path(&["spec", "cidrs"]).list() {
             let Some(range) = AddressRange::parse(cidr.str()) else { continue };

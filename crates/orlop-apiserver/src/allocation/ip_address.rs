@@ -96,10 +96,7 @@ pub(super) fn create(definition: &Definition, object: &Value) -> Write {
     Write {
         key: definition.key(meta.namespace(), meta.name()).into(),
         expect: Expect::Absent,
-        action: Action::Put {
-            value: definition.to_stored(&mut object.clone()).into(),
-            lease: None,
-        },
+        action: Action::Put { value: definition.encode(&mut object.clone()).into(), lease: None },
     }
 }
 
@@ -113,7 +110,7 @@ pub(super) async fn delete(
 ) -> Result<Option<Write>, Status> {
     let found = store.get(key.as_bytes(), At::Latest).await.map_err(store_failure)?;
     let Some(record) = found.record else { return Ok(None) };
-    let object = definition.from_stored(record.value(), record.modified().0)?;
+    let object = definition.read(record.value(), record.modified().0)?;
     Ok(is_wanted(&object).then(|| delete_record(definition, &record, object, now)))
 }
 
@@ -128,7 +125,7 @@ pub(super) fn delete_record(
         Action::Delete
     } else {
         mark_as_deleting(&mut object, &to_time(now).to_string());
-        Action::Put { value: definition.to_stored(&mut object).into(), lease: None }
+        Action::Put { value: definition.encode(&mut object).into(), lease: None }
     };
     let key = Bytes::copy_from_slice(record.key());
     Write { key, expect: Expect::Revision(record.modified()), action }

@@ -157,7 +157,7 @@ async fn read_all(
     let all = RangeRequest::new(KeyRange::prefix(definition.prefix(""))).at(at);
     let found = store.range(all).await.map_err(store_failure)?;
     let objects = found.records.into_iter().map(|record| {
-        let object = definition.from_stored(record.value(), record.modified().0)?;
+        let object = definition.read(record.value(), record.modified().0)?;
         Ok(Found { object, record })
     });
     Ok((objects.collect::<Result<_, Status>>()?, found.revision))

@@ -5,7 +5,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use orlop_machinery::schema::StructId;
 
 use super::filter::Filter;
 use crate::object::Object;
@@ -49,8 +48,6 @@ pub(crate) struct FrameKey {
     pub seen: Seen,
     /// The form.
     pub output: Output,
-    /// The struct of the version in which it is written.
-    pub id: StructId,
     /// Whether a table has its headings.
     pub has_columns: bool,
 }

@@ -112,26 +112,14 @@ impl Filter {
         if self.fields.is_nothing() {
             return false;
         }
-        let mut converted: Option<Vec<Str>> = None;
         self.fields.requirements().iter().zip(&self.sources).all(|(term, source)| {
             let value = match source {
                 Source::Name => self.names(object).1,
                 Source::Namespace => self.names(object).0,
-                Source::Listed(place) if self.definition.storage.is_converted => {
-                    let fields = converted.get_or_insert_with(|| self.convert(object));
-                    fields[*place].as_bytes()
-                }
                 Source::Listed(place) => object.fields(&self.definition)[*place].as_bytes(),
             };
             (value == term.value.as_bytes()) != term.is_negated
         })
-    }
-
-    /// The fields of an object that is stored in another version: nobody keeps them.
-    fn convert(&self, object: &Object) -> Vec<Str> {
-        let value = object.value(&self.definition, object.revision()).unwrap_or_default();
-        let fields = self.definition.kind.selectable_fields().iter();
-        fields.map(|field| (field.get)(&value)).collect()
     }
 
     /// Namespace and name of an object: its key has them.
@@ -146,7 +134,7 @@ impl Filter {
 }
 
 fn source(definition: &Definition, name: &str) -> Result<Source, Status> {
-    let listed = definition.kind.selectable_fields();
+    let listed = definition.kind.selectable_names();
     match name {
         NAME => return Ok(Source::Name),
         // Kinds of the cluster that list their fields do not list this one.
@@ -155,9 +143,9 @@ fn source(definition: &Definition, name: &str) -> Result<Source, Status> {
         }
         _ => {}
     }
-    let place = listed.iter().position(|field| field.name == name);
+    let place = listed.iter().position(|field| *field == name);
     place.map(Source::Listed).ok_or_else(|| {
-        Status::bad_request(match listed {
+        Status::bad_request(match listed.as_slice() {
             [] => format!(
                 "{} is not a known field selector: only {}, {}",
                 quote(name),

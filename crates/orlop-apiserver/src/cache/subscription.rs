@@ -64,7 +64,7 @@ impl Subscription {
         revision: u64,
     ) -> Result<Subscription, TooOld> {
         let mut hub = shared.hub();
-        let range = wish.scope_range(shared);
+        let range = wish.scope.range(&shared.definition);
         let missed = hub.ring.after(revision).ok_or(TooOld)?;
         let missed = missed.filter(|change| range.contains(change.key()));
         let seen = missed.filter_map(|change| {
@@ -109,18 +109,6 @@ impl Subscription {
     /// them were seen.
     pub(crate) fn reached(&self) -> Option<u64> {
         self.shared.reached()
-    }
-}
-
-impl Wish {
-    fn scope_range(&self, shared: &Shared) -> orlop_storage::KeyRange {
-        match &self.scope {
-            Scope::All => orlop_storage::KeyRange::prefix(shared.prefix.clone()),
-            Scope::Namespace(namespace) => {
-                orlop_storage::KeyRange::prefix(format!("{}{namespace}/", shared.prefix))
-            }
-            Scope::One(key) => orlop_storage::KeyRange::key(key.clone()),
-        }
     }
 }
 

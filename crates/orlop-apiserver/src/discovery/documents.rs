@@ -181,7 +181,7 @@ fn resource_value(definition: &Definition) -> Value {
         ("singularName", resource.singular.clone().into()),
         ("namespaced", definition.is_namespaced().into()),
         ("kind", resource.kind.clone().into()),
-        ("verbs", verbs(&resource.verbs)),
+        ("verbs", verbs(&resource.announced_verbs)),
     ]);
     set_names(&mut value, "shortNames", &resource.short_names);
     set_names(&mut value, "categories", &resource.categories);
@@ -277,7 +277,7 @@ fn aggregated_resource(definition: &Definition) -> Value {
         ("responseKind", kind_value(("", "", &resource.kind))),
         ("scope", scope.into()),
         ("singularResource", resource.singular.clone().into()),
-        ("verbs", verbs(&resource.verbs)),
+        ("verbs", verbs(&resource.announced_verbs)),
     ]);
     set_names(&mut value, "shortNames", &resource.short_names);
     set_names(&mut value, "categories", &resource.categories);

@@ -61,7 +61,8 @@ pub(super) struct Version {
 impl Groups {
     pub(super) fn new(catalog: &Catalog) -> Groups {
         let mut groups: Vec<Group> = Vec::new();
-        for definition in catalog.iter() {
+        let is_told = |known: &&Arc<Definition>| !known.resource.announced_verbs.is_empty();
+        for definition in catalog.iter().filter(is_told) {
             let resource = &definition.resource;
             let group = entry(
                 &mut groups,
@@ -93,6 +94,12 @@ impl Groups {
     /// A group by its name; empty for core.
     pub(super) fn find(&self, name: &str) -> Option<&Group> {
         self.0.iter().find(|group| group.name == name)
+    }
+
+    /// Whether a group has a version.
+    pub(super) fn has_version(&self, group: &str, version: &str) -> bool {
+        let group = self.find(group);
+        group.is_some_and(|group| group.versions.iter().any(|known| known.name == version))
     }
 
     /// Whether there is a group of this name.

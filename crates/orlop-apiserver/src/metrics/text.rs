@@ -15,6 +15,7 @@ const NANOS: f64 = 1e9;
 /// Everything as text.
 pub(super) fn encode(metrics: &Metrics, snapshot: &Snapshot) -> String {
     let mut text = Text { out: String::with_capacity(64 * 1024) };
+    text.conversions(metrics);
     text.in_flight(metrics);
     text.requests(metrics);
     text.deprecated(metrics);
@@ -278,6 +279,40 @@ impl Text {
                 vec![("group", group.as_str()), ("resource", resource), ("version", version)];
             let count = events.sizes.cumulative().last().copied().unwrap_or_default();
             self.line(total, &labels, count);
+        }
+    }
+
+    fn conversions(&mut self, metrics: &Metrics) {
+        let calls = metrics.conversions.calls();
+        let pairs = |failure: &'static str| {
+            let result = if failure.is_empty() { "success" } else { "failure" };
+            vec![("failure_type", failure), ("result", result)]
+        };
+        let durations = "apiserver_conversion_webhook_duration_seconds";
+        self.family((durations, "histogram"), "[ALPHA] Conversion webhook request latency");
+        for (failure, times) in &calls {
+            self.histogram(durations, &pairs(failure), times, (0, NANOS));
+        }
+        let total = "apiserver_conversion_webhook_request_total";
+        self.family(
+            (total, "counter"),
+            "[ALPHA] Counter for conversion webhook requests with success/failure and failure \
+             error type",
+        );
+        for (failure, times) in &calls {
+            let count = times.cumulative().last().copied().unwrap_or_default();
+            self.line(total, &pairs(failure), count);
+        }
+        let durations = "apiserver_crd_conversion_webhook_duration_seconds";
+        self.family((durations, "histogram"), "[ALPHA] CRD webhook conversion duration in seconds");
+        for (([name, from, to], has_succeeded), times) in &metrics.conversions.conversions() {
+            let labels = vec![
+                ("crd_name", name.as_str()),
+                ("from_version", from),
+                ("succeeded", if *has_succeeded { "true" } else { "false" }),
+                ("to_version", to),
+            ];
+            self.histogram(durations, &labels, times, (0, NANOS));
         }
     }
 

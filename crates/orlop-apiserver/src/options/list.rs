@@ -212,11 +212,11 @@ fn refuse_export(query: &Query<'_>) -> Result<(), Status> {
 /// Whether a selector may name a field of a resource. A kind that has fields of its own is asked
 /// in other words, and for its namespace only when it has one.
 fn check_field(definition: &Definition, field: &str) -> Result<(), String> {
-    let selectable = definition.kind.selectable_fields();
+    let selectable = definition.kind.selectable_names();
     let is_known = match field {
         "metadata.name" => true,
         "metadata.namespace" => selectable.is_empty() || definition.is_namespaced(),
-        field => selectable.iter().any(|known| known.name == field),
+        field => selectable.contains(&field),
     };
     if is_known {
         return Ok(());

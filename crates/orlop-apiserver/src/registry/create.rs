@@ -2,14 +2,13 @@
 //!
 //! After `Store.Create` and `rest.BeforeCreate`.
 
-use bytes::Bytes;
-use orlop_machinery::Value;
 use orlop_machinery::field::Errors;
 use orlop_machinery::generate_name::{self, generate_name};
 use orlop_machinery::meta::{self, Meta, create as rules};
 use orlop_machinery::status::{Reason, Status};
 use orlop_machinery::time::Time;
 use orlop_machinery::uid::Uid;
+use orlop_machinery::{Value, json};
 use orlop_storage::{Expect, Record, Revision, Write as StoreWrite};
 
 use super::transaction::{ATTEMPTS_MAX, Committed, commit, put, too_many_attempts};
@@ -34,19 +33,20 @@ pub(crate) async fn create(
         check_no_version(&new)?;
         let name = Meta::of(&new).name().to_owned();
         let key = definition.key(write.namespace, &name);
-        let bytes = Bytes::from(definition.to_stored(&mut new));
+        let bytes = definition.store(&mut new).await?;
         if write.is_dry_run {
             let found = super::read(server, definition, write.namespace, &name).await?;
             if let Some(found) = found {
                 return Err(exists_already(write, &name, Some(&found.record)));
             }
-            return Ok(Object::written(key.as_bytes(), &bytes, Revision::ZERO));
+            return definition.show_written(key.as_bytes(), &bytes, Revision::ZERO).await;
         }
         let lease = server.leases.lease_for(definition).await?;
         let own = put(&key, bytes.clone(), Expect::Absent, lease);
         match commit(server, definition, admitted, own, others).await? {
             Committed::At(revision) => {
-                return Ok(Object::written(key.as_bytes(), &bytes, Revision(revision)));
+                let revision = Revision(revision);
+                return definition.show_written(key.as_bytes(), &bytes, revision).await;
             }
             Committed::Blocked => {}
             Committed::Changed(found) => {
@@ -63,7 +63,8 @@ pub(crate) async fn create(
 fn exists_already(write: &Write<'_>, name: &str, found: Option<&Record>) -> Status {
     let definition = write.definition;
     let mut status = Status::already_exists(&definition.group_resource(), name);
-    let found = found.and_then(|found| definition.from_stored(found.value(), 1).ok());
+    // Metadata is the same in all versions.
+    let found = found.and_then(|found| json::parse(found.value()).ok());
     let is_ending = |found: Value| !found.path(&["metadata", "deletionTimestamp"]).is_null();
     if found.is_some_and(is_ending) {
         status.message.insert_str(0, "object is being deleted: ");
@@ -95,6 +96,9 @@ pub(super) async fn make_ready(
 ) -> Result<Ready, Status> {
     fill(server, write, new);
     let name = Meta::of(new).name().to_owned();
+    if let Some(refusal) = write.definition.kind.refuses_create(&name) {
+        return Err(refusal);
+    }
     let attributes = write.attributes(Operation::Create, &name);
     let mutated = server.admission.mutate(&attributes, Some(new)).await?;
     super::dedup_owner_references(new, write.warnings);

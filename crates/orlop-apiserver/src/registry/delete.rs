@@ -2,9 +2,9 @@
 //!
 //! After `Store.Delete` and `rest.BeforeDelete`.
 
-use bytes::Bytes;
 use orlop_machinery::Value;
 use orlop_machinery::group_version::{GroupKind, GroupResource};
+use orlop_machinery::kind::BeginningOfEnd;
 use orlop_machinery::meta::delete::{self as rules, Ending};
 use orlop_machinery::meta::{Meta, MetaMut};
 use orlop_machinery::status::Status;
@@ -43,7 +43,7 @@ pub(crate) async fn delete(
     let mut stored = read(server, definition, write.namespace, name).await?;
     for _ in 0..ATTEMPTS_MAX {
         let Some(current) = &stored else { return Err(write.not_found(name)) };
-        rules::check_preconditions(&current.object, &options, &kind_as_resource(definition))?;
+        check_preconditions(definition, &current.object, &options)?;
         let attributes = write.attributes(Operation::Delete, name);
         let admission = &server.admission;
         let mutated = admission.mutate(&attributes, None).await?;
@@ -58,11 +58,8 @@ pub(crate) async fn delete(
             Plan::Mark(mut new, then) => {
                 match mark(server, write, current, (&mut new, admitted)).await? {
                     Committed::At(revision) if then == Then::Wait => {
-                        let object = Object::written(
-                            current.record.key(),
-                            &definition.to_stored(&mut new),
-                            Revision(revision),
-                        );
+                        let revision = Revision(revision);
+                        let object = show(definition, &current.record, &mut new, revision);
                         return Ok(finish(object, &new, false, false));
                     }
                     Committed::At(_) => {
@@ -75,21 +72,41 @@ pub(crate) async fn delete(
                         }
                     }
                     Committed::Blocked => {}
-                    Committed::Changed(record) => stored = decode(write, record)?,
+                    Committed::Changed(record) => {
+                        stored = Stored::read(definition, record).await?;
+                    }
                 }
             }
             Plan::Remove => match remove(server, write, current, admitted).await? {
                 Committed::At(revision) => {
-                    let record = &current.record;
-                    let object = Object::written(record.key(), record.value(), Revision(revision));
-                    return Ok(finish(object, &current.object, true, true));
+                    let (record, mut last) = (&current.record, current.object.clone());
+                    let object = show(definition, record, &mut last, Revision(revision));
+                    return Ok(finish(object, &last, true, true));
                 }
                 Committed::Blocked => {}
-                Committed::Changed(record) => stored = decode(write, record)?,
+                Committed::Changed(record) => {
+                    stored = Stored::read(definition, record).await?;
+                }
             },
         }
     }
     Err(too_many_attempts(definition, "delete"))
+}
+
+fn check_preconditions(
+    definition: &Definition,
+    object: &Value,
+    options: &Value,
+) -> Result<(), Status> {
+    match definition.kind.beginning_of_end() {
+        BeginningOfEnd::LikeOthers => {
+            rules::check_preconditions(object, options, &kind_as_resource(definition))
+        }
+        BeginningOfEnd::Said | BeginningOfEnd::SaidAlone => {
+            let resource = definition.group_resource();
+            rules::check_preconditions_of_said_end(object, options, &resource)
+        }
+    }
 }
 
 /// Upstream names the kind where it means the resource.
@@ -104,7 +121,7 @@ async fn mark(
     current: &Stored,
     (new, admitted): (&mut Value, Admitted),
 ) -> Result<Committed, Status> {
-    let bytes = Bytes::from(write.definition.to_stored(new));
+    let bytes = write.definition.store(new).await?;
     // Who deletes an object again that waits for its finalizers changes nothing.
     if bytes == current.record.value() {
         return Ok(Committed::At(current.record.modified().0));
@@ -128,21 +145,21 @@ async fn remove(
 /// What the answer to a plan is that changes nothing in the store.
 fn pretend(write: &Write<'_>, current: &Stored, plan: Plan) -> Deletion {
     let record = &current.record;
-    match plan {
+    let (mut last, is_gone, is_done) = match plan {
         Plan::Nothing => {
             let is_kept = write.definition.kind.is_kept(&current.object);
-            finish(Object::new(record.clone()), &current.object, false, !is_kept)
+            (current.object.clone(), false, !is_kept)
         }
-        Plan::Mark(mut new, _) => {
-            let bytes = write.definition.to_stored(&mut new);
-            finish(Object::written(record.key(), &bytes, record.modified()), &new, false, false)
-        }
-        Plan::Remove => finish(Object::new(record.clone()), &current.object, true, true),
-    }
+        Plan::Mark(new, _) => (new, false, false),
+        Plan::Remove => (current.object.clone(), true, true),
+    };
+    let object = show(write.definition, record, &mut last, record.modified());
+    finish(object, &last, is_gone, is_done)
 }
 
-fn decode(write: &Write<'_>, record: Option<Record>) -> Result<Option<Stored>, Status> {
-    record.map(|record| Stored::new(write.definition, record)).transpose()
+/// An object of this version, as it is shown under the key of a record.
+fn show(definition: &Definition, record: &Record, object: &mut Value, at: Revision) -> Object {
+    Object::written(record.key(), &definition.encode(object), at)
 }
 
 fn finish(object: Object, last: &Value, is_gone: bool, is_done: bool) -> Deletion {
@@ -178,8 +195,13 @@ fn plan(
     let kind = &write.definition.kind;
     let now = Time::from_unix(server.now_seconds());
     let mut object = stored.object.clone();
-    if Meta::of(&object).deletion_timestamp().is_none() && kind.start_ending(&mut object) {
-        set_finalizers(&mut object, options, write);
+    let beginning = kind.beginning_of_end();
+    let is_first = Meta::of(&object).deletion_timestamp().is_none();
+    if is_first && beginning != BeginningOfEnd::LikeOthers {
+        write.with_context(server.now_seconds(), |it| kind.start_ending(it, &mut object));
+        if beginning == BeginningOfEnd::Said {
+            set_finalizers(&mut object, options, write);
+        }
         MetaMut::of(&mut object).set_deletion_timestamp(Some(&now.to_string()));
         return Ok(Plan::Mark(object, Then::Wait));
     }

@@ -1,5 +1,7 @@
 //! Who manages which field of an object that is written at an endpoint.
 
+use std::sync::Arc;
+
 use orlop_machinery::apply::{
     ApplyError, ApplyOptions, FieldFilter, FieldManager, OnConflict, ResetFields, Typing, Versions,
 };
@@ -12,10 +14,10 @@ use crate::catalog::Catalog;
 use crate::definition::Definition;
 
 /// Keeps track of who writes which fields at one endpoint.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Manager<'a> {
     /// Where the other versions of the kind are.
-    pub catalog: &'a Catalog,
+    pub catalog: Arc<Catalog>,
     /// What is written.
     pub definition: &'a Definition,
     /// The rules of the endpoint.
@@ -47,6 +49,7 @@ impl Manager<'_> {
         let definition = self.definition;
         let decoded = decode::decode(&definition.schema, definition.id, object);
         let mut object = decoded.map_err(|error| Status::bad_request(error.to_string()))?.object;
+        definition.kind.prune(&mut object).map_err(Status::bad_request)?;
         definition.set_defaults(&mut object);
         Ok(object)
     }
@@ -58,8 +61,8 @@ impl Manager<'_> {
     fn with<T>(&self, use_manager: impl FnOnce(FieldManager<'_>) -> T) -> T {
         let definition = self.definition;
         let resource = &definition.resource;
-        let typing = Typing::Struct(&definition.schema, definition.id);
-        let versions = OtherVersions { catalog: self.catalog, definition };
+        let typing = definition.typing();
+        let versions = OtherVersions { catalog: &self.catalog, definition };
         let mut manager = FieldManager::new(typing, &definition.api_version, &resource.kind)
             .with_versions(&versions)
             .with_reset_fields(reset_fields(definition, self.rules));
@@ -104,15 +107,13 @@ struct OtherVersions<'a> {
 
 impl OtherVersions<'_> {
     fn find(&self, api_version: &str) -> Option<&Definition> {
-        let found = self.catalog.find_kind(api_version, &self.definition.resource.kind)?;
-        let is_same = found.storage.prefix == self.definition.storage.prefix;
-        is_same.then_some(&**found)
+        self.catalog.find_version(self.definition, api_version).map(|found| &**found)
     }
 }
 
 impl Versions for OtherVersions<'_> {
     fn typing(&self, api_version: &str) -> Option<Typing<'_>> {
-        self.find(api_version).map(|found| Typing::Struct(&found.schema, found.id))
+        self.find(api_version).map(Definition::typing)
     }
 
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
@@ -121,9 +122,6 @@ impl Versions for OtherVersions<'_> {
         };
         let from = find(object.at("apiVersion").str())?;
         let to = find(api_version)?;
-        let mut object = object.clone();
-        from.kind.to_storage(&mut object);
-        to.kind.from_storage(&mut object);
-        Ok(object)
+        from.form.convert(from, object, to)
     }
 }

@@ -36,7 +36,7 @@ async fn read_at(
 ) -> Result<Option<Stored>, Status> {
     let got = server.store.get(key, at).await;
     let got = got.map_err(|error| store_error(definition, "get", &error))?;
-    got.record.map(|record| Stored::new(definition, record)).transpose()
+    Stored::read(definition, got.record).await
 }
 
 /// All objects of a namespace, or of all namespaces without one.
@@ -48,14 +48,33 @@ pub(crate) async fn read_all(
     let range = KeyRange::prefix(definition.prefix(namespace));
     let listed = server.store.range(RangeRequest::new(range)).await;
     let listed = listed.map_err(|error| store_error(definition, "list", &error))?;
-    listed.records.into_iter().map(|record| Stored::new(definition, record)).collect()
+    Stored::read_all(definition, listed.records).await
 }
 
 impl Stored {
-    /// Reads what a record holds.
-    pub(crate) fn new(definition: &Definition, record: Record) -> Result<Stored, Status> {
+    /// Reads what a record holds, if there is one.
+    pub(crate) async fn read(
+        definition: &Definition,
+        record: Option<Record>,
+    ) -> Result<Option<Stored>, Status> {
+        let Some(record) = record else { return Ok(None) };
+        let shown = definition.show_one(record.clone()).await?;
+        Stored::new(definition, record, &shown).map(Some)
+    }
+
+    /// Reads what records hold.
+    pub(crate) async fn read_all(
+        definition: &Definition,
+        records: Vec<Record>,
+    ) -> Result<Vec<Stored>, Status> {
+        let shown = definition.show(records.clone()).await?;
+        let both = records.into_iter().zip(&shown);
+        both.map(|(record, shown)| Stored::new(definition, record, shown)).collect()
+    }
+
+    fn new(definition: &Definition, record: Record, shown: &Record) -> Result<Stored, Status> {
         let Revision(revision) = record.modified();
-        let object = definition.from_stored(record.value(), revision)?;
+        let object = definition.read(shown.value(), revision)?;
         Ok(Stored { record, object })
     }
 }

@@ -17,6 +17,7 @@ use super::hooks;
 use super::transaction::{ATTEMPTS_MAX, Committed, commit, put, removal, too_many_attempts};
 use super::{Stored, Write, read};
 use crate::admission::Operation;
+use crate::definition::Definition;
 use crate::object::Object;
 use crate::server::Inner;
 
@@ -67,7 +68,7 @@ pub(crate) async fn update(
             Step::Done(updated) => return Ok(updated),
             Step::Again => {}
             Step::Changed(record) => {
-                stored = record.map(|record| Stored::new(definition, record)).transpose()?;
+                stored = Stored::read(definition, record).await?;
             }
         }
     }
@@ -81,17 +82,25 @@ enum Step {
     Changed(Option<Record>),
 }
 
-impl Step {
-    fn done(key: &str, bytes: &[u8], revision: Revision, is_created: bool) -> Step {
-        let object = Object::written(key.as_bytes(), bytes, revision);
-        Step::Done(Updated { object, is_created })
+/// What an attempt wrote, or would have written.
+struct Attempt<'a> {
+    definition: &'a Definition,
+    key: String,
+    bytes: Bytes,
+    is_created: bool,
+}
+
+impl Attempt<'_> {
+    async fn done(&self, revision: Revision) -> Result<Step, Status> {
+        let written = self.definition.show_written(self.key.as_bytes(), &self.bytes, revision);
+        Ok(Step::Done(Updated { object: written.await?, is_created: self.is_created }))
     }
 
-    fn of(committed: Committed, (key, bytes): (&str, &[u8]), is_created: bool) -> Step {
+    async fn end(&self, committed: Committed) -> Result<Step, Status> {
         match committed {
-            Committed::At(revision) => Step::done(key, bytes, Revision(revision), is_created),
-            Committed::Blocked => Step::Again,
-            Committed::Changed(record) => Step::Changed(record),
+            Committed::At(revision) => self.done(Revision(revision)).await,
+            Committed::Blocked => Ok(Step::Again),
+            Committed::Changed(record) => Ok(Step::Changed(record)),
         }
     }
 }
@@ -106,14 +115,14 @@ async fn create_once(
     let mut new = change.make(&Value::Null)?;
     let Ready { admitted, others } = make_ready(server, write, &mut new).await?;
     let key = definition.key(write.namespace, name);
-    let bytes = Bytes::from(definition.to_stored(&mut new));
+    let bytes = definition.store(&mut new).await?;
+    let attempt = Attempt { definition, key, bytes, is_created: true };
     if write.is_dry_run {
-        return Ok(Step::done(&key, &bytes, Revision::ZERO, true));
+        return attempt.done(Revision::ZERO).await;
     }
     let lease = server.leases.lease_for(definition).await?;
-    let own = put(&key, bytes.clone(), Expect::Absent, lease);
-    let committed = commit(server, definition, admitted, own, others).await?;
-    Ok(Step::of(committed, (&key, &bytes), true))
+    let own = put(&attempt.key, attempt.bytes.clone(), Expect::Absent, lease);
+    attempt.end(commit(server, definition, admitted, own, others).await?).await
 }
 
 async fn update_once(
@@ -134,28 +143,29 @@ async fn update_once(
     prepare(server, write, &mut new, old)?;
     keep_times_if_unchanged(&mut new, old);
     let admitted = server.admission.validate(mutated, &attributes, Some(&new), Some(old)).await?;
-    let bytes = Bytes::from(definition.to_stored(&mut new));
+    let bytes = definition.store(&mut new).await?;
     let key = definition.key(write.namespace, name);
-    let unchanged = || Step::done(&key, &bytes, record.modified(), false);
+    let attempt = Attempt { definition, key, bytes, is_created: false };
+    let unchanged = || attempt.done(record.modified());
     if rules::is_deleted_by(&new, old) && !definition.kind.is_kept(&new) {
         if write.is_dry_run {
-            return Ok(unchanged());
+            return unchanged().await;
         }
         let others = hooks::before_delete(server, write, old).await?;
         let committed = commit(server, definition, admitted, removal(record), others).await?;
-        return Ok(match committed {
+        return match committed {
             // Or somebody else took the last finalizer away too.
-            Committed::At(_) | Committed::Changed(None) => unchanged(),
-            other => Step::of(other, (&key, &bytes), false),
-        });
+            Committed::At(_) | Committed::Changed(None) => unchanged().await,
+            other => attempt.end(other).await,
+        };
     }
-    if write.is_dry_run || others.is_empty() && bytes == record.value() {
-        return Ok(unchanged());
+    if write.is_dry_run || others.is_empty() && attempt.bytes == record.value() {
+        return unchanged().await;
     }
     let lease = server.leases.lease_for(definition).await?;
-    let own = put(&key, bytes.clone(), Expect::Revision(record.modified()), lease);
-    let committed = commit(server, definition, admitted, own, others).await?;
-    Ok(Step::of(committed, (&key, &bytes), false))
+    let expect = Expect::Revision(record.modified());
+    let own = put(&attempt.key, attempt.bytes.clone(), expect, lease);
+    attempt.end(commit(server, definition, admitted, own, others).await?).await
 }
 
 /// The object is the one that the request means.

@@ -48,7 +48,7 @@ impl Renderer {
     /// What tells the written form of an event apart from others of the same change.
     pub(crate) fn frame_key(&self, seen: Seen, has_columns: bool) -> FrameKey {
         let has_columns = has_columns && matches!(self.output.shape, Shape::Table(..));
-        FrameKey { seen, output: self.output, id: self.definition.id, has_columns }
+        FrameKey { seen, output: self.output, has_columns }
     }
 
     /// An event that says only how far the watch is.

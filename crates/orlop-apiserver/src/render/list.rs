@@ -126,10 +126,9 @@ impl Renderer {
             Shape::Metadata(version) => {
                 (Str::const_new(version.api_version()), Str::const_new("PartialObjectMetadataList"))
             }
-            Shape::Object | Shape::Table(..) => (
-                self.definition.api_version.clone(),
-                Str::from(format!("{}List", self.definition.resource.kind)),
-            ),
+            Shape::Object | Shape::Table(..) => {
+                (self.definition.api_version.clone(), self.definition.resource.list_kind.clone())
+            }
         }
     }
 }

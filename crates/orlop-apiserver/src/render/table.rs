@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use orlop_machinery::kind::Context;
 use orlop_machinery::partial_object_metadata::MetaVersion;
 use orlop_machinery::status::Status;
-use orlop_machinery::table::{IncludeObject, TableColumn};
+use orlop_machinery::table::IncludeObject;
 use orlop_machinery::{Map, Value, encode, json};
 
 use super::event::INITIAL_EVENTS_END;
@@ -65,9 +65,9 @@ impl Renderer {
             out.extend_from_slice(b"null");
             return;
         }
-        for (place, column) in self.definition.kind.columns().iter().enumerate() {
+        for (place, column) in self.definition.kind.headings().iter().enumerate() {
             out.push(if place == 0 { b'[' } else { b',' });
-            let column = Value::from(&TableColumn::from(column));
+            let column = Value::from(column);
             encode::write(metas().schema, metas().column, &column, out);
         }
         out.push(b']');
@@ -106,10 +106,10 @@ impl Renderer {
     /// defaults that came later than the object do not show in columns.
     fn row_value<'a>(&self, source: Source<'a>) -> Result<Cow<'a, Value>, Status> {
         match source {
-            Source::Kept(object, _) if !self.definition.storage.is_converted => {
+            Source::Kept(object, _) => {
                 json::parse(object.stored()).map(Cow::Owned).map_err(Status::internal_error)
             }
-            source => self.value(source),
+            Source::Value(value) => Ok(Cow::Borrowed(value)),
         }
     }
 

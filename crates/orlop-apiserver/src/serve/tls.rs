@@ -233,7 +233,7 @@ impl ClientCertVerifier for AskWithoutJudging {
 
 /// Our clock, for TLS.
 #[derive(Debug)]
-struct ClockTime(Arc<dyn Clock>);
+pub(crate) struct ClockTime(pub(crate) Arc<dyn Clock>);
 
 impl TimeProvider for ClockTime {
     fn current_time(&self) -> Option<UnixTime> {

@@ -19,7 +19,7 @@ use crate::verb::{self, method_not_allowed};
 pub(super) async fn serve(
     server: &Arc<Inner>,
     call: &mut Call,
-    rules: &'static dyn Rules,
+    rules: &dyn Rules,
 ) -> Result<Response<Body>, Status> {
     match call.parts.method {
         Method::GET => {

@@ -67,7 +67,7 @@ fn check(pods: &Definition, name: &str, eviction: &Value) -> Result<(), Status> 
         return Err(Status::bad_request(message));
     }
     let mut errors = Errors::new();
-    if let Some(rules) = pods.subresource("eviction").and_then(|known| known.rules) {
+    if let Some(rules) = pods.subresource("eviction").and_then(|known| known.rules.as_deref()) {
         rules.validate(&Context::default(), &EVICTION.node(eviction), &mut errors);
     }
     if errors.is_empty() {
@@ -196,8 +196,8 @@ impl Job<'_> {
 }
 
 /// The rules of the endpoint `status`.
-fn status_rules(definition: &Definition) -> &'static dyn Rules {
-    let status = definition.subresource("status").and_then(|known| known.rules);
+fn status_rules(definition: &Definition) -> &dyn Rules {
+    let status = definition.subresource("status").and_then(|known| known.rules.as_deref());
     status.expect("pods and budgets have a status")
 }
 

@@ -1,6 +1,7 @@
 //! Kinds that no resource has: they are only sent to a subresource of something else, or come
 //! from it.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
 use orlop_kinds::scale;
@@ -8,9 +9,10 @@ use orlop_machinery::Value;
 use orlop_machinery::field::Errors;
 use orlop_machinery::kind::{Column, Context, Kind, Resource, Row, Rules};
 use orlop_machinery::node::Node;
+use orlop_machinery::shared::Shared;
 
 use crate::definition::{Definition, Storage};
-use crate::shared::Shared;
+use crate::form::AsShown;
 
 /// `autoscaling/v1` Scale.
 pub(super) static SCALE: LazyLock<Arc<Definition>> = LazyLock::new(|| define(&Scale));
@@ -69,13 +71,10 @@ fn define(kind: &'static dyn Kind) -> Arc<Definition> {
         schema: Shared::Static(schema),
         id,
         defaults: Shared::Static(orlop_kinds::catalog().defaults()),
-        storage: Storage {
-            prefix: String::new(),
-            id,
-            api_version: api_version.clone(),
-            is_converted: false,
-        },
+        form: Shared::Static(&AsShown),
+        storage: Storage { prefix: String::new(), id, api_version: api_version.clone() },
         api_version,
         resource,
+        is_retired: AtomicBool::new(false),
     })
 }

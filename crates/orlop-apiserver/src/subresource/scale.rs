@@ -96,10 +96,8 @@ async fn write(
 
 /// The versions of a kind, and where each keeps the number of replicas.
 fn replicas_paths(server: &Inner, definition: &Definition) -> Vec<(Str, Option<String>)> {
-    let same = server.catalog.iter().filter(|other| {
-        other.storage.prefix == definition.storage.prefix
-            && other.resource.kind == definition.resource.kind
-    });
+    let catalog = server.catalog();
+    let same = catalog.versions(definition);
     same.map(|other| {
         let path = other.kind.scale_paths().map(|paths| paths.replicas.to_owned());
         (other.api_version.clone(), path)

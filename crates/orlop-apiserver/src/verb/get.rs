@@ -49,7 +49,8 @@ pub(crate) async fn get(
         return Ok(answer(call.output, renderer.list_of(&versions, &head)?));
     }
     let record = read(reads, definition, key.as_bytes(), options).await?;
-    let object = Object::new(record.ok_or_else(not_found)?);
+    let record = definition.show_one(record.ok_or_else(not_found)?).await?;
+    let object = Object::new(record);
     let body = renderer.object(Source::Kept(&object, object.revision()))?;
     Ok(answer(call.output, Body::from(body)))
 }
@@ -90,7 +91,7 @@ async fn read_history(
     definition: &Definition,
     key: &[u8],
 ) -> Result<Vec<Object>, Status> {
-    let mut versions: Vec<Object> = Vec::new();
+    let mut versions: Vec<Record> = Vec::new();
     let mut at = At::Latest;
     while versions.len() < VERSIONS_MAX {
         let record = match reads.store.get(key, at).await {
@@ -101,11 +102,11 @@ async fn read_history(
         let Some(record) = record else { break };
         let Revision(modified) = record.modified();
         let is_first = record.created() == record.modified() || modified <= 1;
-        versions.push(Object::new(record));
+        versions.push(record);
         if is_first {
             break;
         }
         at = At::Revision(Revision(modified - 1));
     }
-    Ok(versions)
+    Ok(definition.show(versions).await?.into_iter().map(Object::new).collect())
 }

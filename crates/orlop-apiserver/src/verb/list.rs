@@ -171,7 +171,7 @@ impl Query {
 
 async fn find(
     reads: &Reads,
-    definition: &Definition,
+    definition: &Arc<Definition>,
     query: &Query,
     range: &KeyRange,
     wants_all: bool,
@@ -189,7 +189,10 @@ async fn find(
             cache.at_least(revision).await.map_err(Missing::Cache)?;
             match cache.exactly(revision) {
                 Some(view) => Ok(view),
-                None => return find_in_history(reads, query, range, revision, wants_all).await,
+                None => {
+                    return find_in_history(reads, query, range, (revision, wants_all, definition))
+                        .await;
+                }
             }
         }
     };
@@ -200,15 +203,15 @@ async fn find_in_history(
     reads: &Reads,
     query: &Query,
     range: &KeyRange,
-    revision: u64,
-    wants_all: bool,
+    (revision, wants_all, definition): (u64, bool, &Definition),
 ) -> Result<Found, Missing> {
     // Which objects a filter wants is known only when they are here.
     let limit = if wants_all { query.limit } else { 0 };
     let request = RangeRequest::new(range.clone()).at(At::Revision(Revision(revision)));
     let found = reads.store.range(request.limit(limit)).await.map_err(Missing::Store)?;
     let beyond = found.count.saturating_sub(found.records.len() as u64);
-    let items = found.records.into_iter().map(|record| Item(Arc::new(Object::new(record))));
+    let records = definition.show(found.records).await.map_err(Missing::Cache)?;
+    let items = records.into_iter().map(|record| Item(Arc::new(Object::new(record))));
     let view = View { objects: Tree::from_ascending(items), revision };
     Ok(Found { view, beyond, is_whole: false })
 }

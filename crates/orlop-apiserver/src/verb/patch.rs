@@ -54,9 +54,12 @@ impl PatchType {
         let header = call.parts.headers.get(header::CONTENT_TYPE);
         let text = header.and_then(|value| value.to_str().ok()).unwrap_or_default();
         let media_type = text.split(';').next().unwrap_or_default();
-        let known = PatchType::ALL.iter().find(|(_, name)| *name == media_type);
-        known.map(|(patch_type, _)| *patch_type).ok_or_else(|| {
-            let names: Vec<&str> = PatchType::ALL.iter().map(|(_, name)| *name).collect();
+        let has_strategies = call.definition.kind.has_merge_strategies();
+        let is_known = |known: &&(PatchType, _)| known.0 != PatchType::Strategic || has_strategies;
+        let mut known = PatchType::ALL.iter().filter(is_known);
+        let found = known.clone().find(|(_, name)| *name == media_type);
+        found.map(|(patch_type, _)| *patch_type).ok_or_else(|| {
+            let names: Vec<&str> = known.by_ref().map(|(_, name)| *name).collect();
             Status::unsupported_media_type(&names)
         })
     }
@@ -204,8 +207,11 @@ impl Patch {
             let why = self.converter_says(definition, &patched);
             invalid_patch(&shown(), &why.unwrap_or_else(|| error.to_string()))
         })?;
+        let mut object = decoded.object;
+        let pruned = definition.kind.prune(&mut object);
+        let pruned = pruned.map_err(|why| invalid_patch(&shown(), &why))?;
         if validation != FieldValidation::Ignore {
-            let unknown = decoded.unknown.iter();
+            let unknown = decoded.unknown.iter().chain(&pruned);
             findings.extend(unknown.map(|path| format!("unknown field \"{path}\"")));
         }
         match validation {
@@ -217,7 +223,6 @@ impl Patch {
                 return Err(invalid_patch(&shown(), &why));
             }
         }
-        let mut object = decoded.object;
         object.set("apiVersion", &*definition.api_version);
         object.set("kind", definition.resource.kind.as_str());
         definition.set_defaults(&mut object);

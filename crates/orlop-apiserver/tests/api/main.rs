@@ -10,6 +10,7 @@ mod bad_input_random;
 mod chunking;
 mod cluster;
 mod configuration;
+mod custom_resource_definitions;
 mod deletion;
 mod dynamic_resources;
 mod events;

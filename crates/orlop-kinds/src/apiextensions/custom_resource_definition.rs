@@ -8,10 +8,10 @@
 //! - values of `default` are not validated or pruned by their schema (`schema.rs`);
 //! - `pattern` is not compiled (`structural.rs`).
 //!
-//! Deliberately not here: the finalizer and the condition that a first deletion sets, which are
-//! part of deleting.
+//! Conditions that need no other definition are in `conditions.rs`; the server keeps all of them.
 
 mod approval;
+pub mod conditions;
 mod conversion;
 mod format;
 mod lifted;
@@ -27,8 +27,9 @@ mod version;
 use std::collections::BTreeMap;
 
 use orlop_machinery::field::Errors;
-use orlop_machinery::kind::{Context, Defaulter, Kind, Resource, Rules};
+use orlop_machinery::kind::{BeginningOfEnd, Context, Defaulter, Kind, Resource, Rules};
 use orlop_machinery::node::Node;
+use orlop_machinery::time::Time;
 use orlop_machinery::{Value, meta};
 
 use super::{GROUP_VERSION, PACKAGE};
@@ -66,6 +67,16 @@ impl Kind for CustomResourceDefinition {
 
     fn allows_unconditional_update(&self) -> bool {
         false
+    }
+
+    // The server deletes the objects of the kind and then takes the finalizer away.
+    fn beginning_of_end(&self) -> BeginningOfEnd {
+        BeginningOfEnd::SaidAlone
+    }
+
+    fn start_ending(&self, context: &Context<'_>, object: &mut Value) {
+        let now = Time::from_unix(context.now_seconds);
+        conditions::start_ending(object, &now.to_string());
     }
 }
 

@@ -8,6 +8,7 @@ mod pem;
 
 use std::collections::HashSet;
 
+use orlop_machinery::shared::Shared;
 use orlop_machinery::Value;
 use orlop_machinery::field::Errors;
 use orlop_machinery::human_duration::human_duration;
@@ -91,7 +92,7 @@ impl Kind for CertificateSigningRequest {
                 name: "approval",
                 kind: None,
                 verbs: &[Verb::Get, Verb::Patch, Verb::Update],
-                rules: Some(&APPROVAL),
+                rules: Some(Shared::Static(&APPROVAL)),
             })
     }
 

@@ -3,10 +3,12 @@
 //! After `pkg/registry/core/namespace` and `ValidateNamespace` in
 //! `pkg/apis/core/validation/validation.go`.
 
+use orlop_machinery::shared::Shared;
 use orlop_machinery::Value;
 use orlop_machinery::field::{At, Errors};
 use orlop_machinery::kind::{
-    Column, Context, Defaulter, Kind, Resource, Row, Rules, Selectable, Subresource, Verb,
+    BeginningOfEnd, Column, Context, Defaulter, Kind, Resource, Row, Rules, Selectable, Subresource,
+    Verb,
 };
 use orlop_machinery::meta;
 use orlop_machinery::names::{self, NameRule};
@@ -52,7 +54,7 @@ impl Kind for Namespace {
                 name: "finalize",
                 kind: None,
                 verbs: &[Verb::Update],
-                rules: Some(&FINALIZE),
+                rules: Some(Shared::Static(&FINALIZE)),
             })
     }
 
@@ -61,9 +63,12 @@ impl Kind for Namespace {
     }
 
     // A controller empties the namespace and then takes the finalizers of its spec away.
-    fn start_ending(&self, namespace: &mut Value) -> bool {
+    fn beginning_of_end(&self) -> BeginningOfEnd {
+        BeginningOfEnd::Said
+    }
+
+    fn start_ending(&self, _context: &Context<'_>, namespace: &mut Value) {
         namespace.entry("status").set("phase", "Terminating");
-        true
     }
 
     fn is_kept(&self, namespace: &Value) -> bool {

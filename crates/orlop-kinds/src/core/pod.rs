@@ -16,6 +16,7 @@ mod row;
 mod status;
 mod update;
 
+use orlop_machinery::shared::Shared;
 use orlop_machinery::field::Errors;
 use orlop_machinery::kind::{
     Column, Context, Defaulter, Kind, Resource, Row, Rules, Selectable, Subresource, Verb,
@@ -92,12 +93,12 @@ fn subresources() -> [Subresource; 9] {
         name,
         kind: None,
         verbs: CHANGE,
-        rules: Some(rules),
+        rules: Some(Shared::Static(rules)),
     };
     [
         connect("attach", "PodAttachOptions", CONNECT),
         Subresource {
-            rules: Some(&binding::KIND),
+            rules: Some(Shared::Static(&binding::KIND)),
             ..connect("binding", "Binding", &[Verb::Create])
         },
         change("ephemeralcontainers", &ephemeral_containers::RULES),
@@ -105,7 +106,7 @@ fn subresources() -> [Subresource; 9] {
             name: "eviction",
             kind: Some(("policy", "v1", "Eviction")),
             verbs: &[Verb::Create],
-            rules: Some(&eviction::RULES),
+            rules: Some(Shared::Static(&eviction::RULES)),
         },
         connect("exec", "PodExecOptions", CONNECT),
         Subresource { name: "log", kind: None, verbs: &[Verb::Get], rules: None },

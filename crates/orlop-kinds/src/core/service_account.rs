@@ -2,6 +2,7 @@
 //!
 //! After `pkg/registry/core/serviceaccount`. Tokens are asked for at the subresource `token`.
 
+use orlop_machinery::shared::Shared;
 use orlop_machinery::field::Errors;
 use orlop_machinery::kind::{Column, Context, Kind, Resource, Row, Rules, Subresource, Verb};
 use orlop_machinery::node::Node;
@@ -31,7 +32,7 @@ impl Kind for ServiceAccount {
                 name: "token",
                 kind: Some(("authentication.k8s.io", "v1", "TokenRequest")),
                 verbs: &[Verb::Create],
-                rules: Some(&TOKEN),
+                rules: Some(Shared::Static(&TOKEN)),
             })
     }
 

@@ -160,7 +160,9 @@ fn rules<'a>(entry: &'a Entry, subresource: &str) -> Result<&'a dyn Rules, Strin
         return Ok(entry.kind);
     }
     let found = entry.resource.subresources.iter().find(|known| known.name == subresource);
-    found.and_then(|known| known.rules).ok_or_else(|| format!("no rules of {subresource}"))
+    found
+        .and_then(|known| known.rules.as_deref())
+        .ok_or_else(|| format!("no rules of {subresource}"))
 }
 
 /// With the version that every stored object has.

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use super::At;
-use crate::json;
 use crate::node::Node;
 use crate::text::quote;
 use crate::value::Value;
+use crate::{go_text, json};
 
 /// The kind of an error: the reason of a cause in a Status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +99,7 @@ impl FieldError {
             text += ": ";
             match value {
                 Value::String(value) => text += &quote(value),
+                Value::Float(_) => text += &go_text::show(value),
                 value => text += &json::to_string(value),
             }
         }

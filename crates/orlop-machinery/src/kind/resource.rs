@@ -1,6 +1,7 @@
 //! The names of a kind and what can be done with it: what discovery tells.
 
 use crate::meta::Scope;
+use crate::shared::Shared;
 use crate::value::Str;
 
 use super::Rules;
@@ -35,6 +36,8 @@ pub struct Resource {
     pub version: Str,
     /// The kind, such as `Deployment`.
     pub kind: Str,
+    /// The kind of lists of it, such as `DeploymentList`.
+    pub list_kind: Str,
     /// The name in paths, such as `deployments`.
     pub plural: Str,
     /// The lower-case kind.
@@ -47,6 +50,8 @@ pub struct Resource {
     pub scope: Scope,
     /// What can be done with it, sorted.
     pub verbs: Vec<Verb>,
+    /// Those that discovery tells of; none if it does not tell of the resource at all.
+    pub announced_verbs: Vec<Verb>,
     /// The name of its struct in the schema.
     pub schema_name: Str,
     /// Whether a deletion answers with the object instead of a status.
@@ -66,7 +71,7 @@ pub struct Subresource {
     pub verbs: &'static [Verb],
     /// What happens to an object that is written there; none where it is not a change of the
     /// object itself (a log, a shell, a token).
-    pub rules: Option<&'static dyn Rules>,
+    pub rules: Option<Shared<dyn Rules>>,
 }
 
 impl Verb {
@@ -112,12 +117,14 @@ impl Resource {
             group: Str::const_new(group),
             version: Str::const_new(version),
             kind: Str::const_new(kind),
+            list_kind: Str::from(format!("{kind}List")),
             plural: Str::const_new(plural),
             singular: Str::new(kind.to_ascii_lowercase()),
             short_names: Vec::new(),
             categories: Vec::new(),
             scope: Scope::Namespaced,
             verbs: Verb::ALL.to_vec(),
+            announced_verbs: Verb::ALL.to_vec(),
             schema_name: Str::new(format!("{package}.{kind}")),
             returns_deleted: false,
             subresources: Vec::new(),
@@ -154,6 +161,7 @@ impl Resource {
     #[must_use]
     pub fn verbs(mut self, verbs: &[Verb]) -> Resource {
         self.verbs = verbs.to_vec();
+        self.announced_verbs = verbs.to_vec();
         self
     }
 
@@ -179,7 +187,7 @@ impl Resource {
             name: "status",
             kind: None,
             verbs: &[Verb::Get, Verb::Patch, Verb::Update],
-            rules: Some(rules),
+            rules: Some(Shared::Static(rules)),
         })
     }
 

@@ -84,6 +84,36 @@ pub fn check_preconditions(
     Ok(())
 }
 
+/// The same in the words for kinds whose end begins in a way of its own. Conflicts name the
+/// resource.
+///
+/// # Errors
+///
+/// When it is another object or another version of it.
+pub fn check_preconditions_of_said_end(
+    object: &Value,
+    options: &Value,
+    resource: &GroupResource,
+) -> Result<(), Status> {
+    let meta = Meta::of(object);
+    let preconditions = options.at("preconditions");
+    let checks = [
+        ("uid", "UID", meta.uid()),
+        ("resourceVersion", "ResourceVersion", meta.resource_version()),
+    ];
+    for (field, noun, current) in checks {
+        let wanted = preconditions.at(field).as_str().filter(|wanted| *wanted != current);
+        if let Some(wanted) = wanted {
+            let why = format!(
+                "Precondition failed: {noun} in precondition: {wanted}, {noun} in object meta: \
+                 {current}"
+            );
+            return Err(Status::conflict(resource, meta.name(), why));
+        }
+    }
+    Ok(())
+}
+
 /// Starts, or hurries, the end of an object of a kind that ends by itself.
 ///
 /// `has_grace` says whether this object gets time to end, and sets the grace period of the options
@@ -260,6 +290,30 @@ mod tests {
             &format!(
                 "{start}ResourceVersion in the precondition (4) does not match the \
                  ResourceVersion in record (5). The object might have been modified"
+            ),
+        );
+    }
+
+    #[test]
+    fn kinds_whose_end_is_said_have_words_of_their_own() {
+        let check = |preconditions: &str, expect: &str| {
+            let object = parse(r#"{"metadata":{"name":"a","uid":"1","resourceVersion":"5"}}"#);
+            let options = parse(&format!(r#"{{"preconditions":{preconditions}}}"#));
+            let resource = GroupResource::new("", "namespaces");
+            let seen = check_preconditions_of_said_end(&object, &options, &resource);
+            assert_eq!(seen.map_or_else(|status| status.message, |()| String::new()), expect);
+        };
+        check("null", "");
+        check(r#"{"uid":"1","resourceVersion":"5"}"#, "");
+        let start = "Operation cannot be fulfilled on namespaces \"a\": Precondition failed: ";
+        check(
+            r#"{"uid":"2","resourceVersion":"4"}"#,
+            &format!("{start}UID in precondition: 2, UID in object meta: 1"),
+        );
+        check(
+            r#"{"resourceVersion":"4"}"#,
+            &format!(
+                "{start}ResourceVersion in precondition: 4, ResourceVersion in object meta: 5"
             ),
         );
     }

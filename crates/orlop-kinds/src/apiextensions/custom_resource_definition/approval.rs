@@ -11,11 +11,16 @@ use orlop_machinery::url::Url;
 const ANNOTATION: &str = "api-approved.kubernetes.io";
 const EXPLANATION: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
 
+/// What the annotation says.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Approval {
+pub(super) enum Approval {
+    /// Neither of the others.
     Invalid,
+    /// Where it was approved.
     Approved,
+    /// That it was not, and why that is fine.
     Bypassed,
+    /// Nothing.
     Missing,
 }
 
@@ -28,25 +33,20 @@ pub(super) fn validate_approval(object: &Node<'_>, old: Option<&Node<'_>>, error
     if old.is_some_and(|old| Approval::of(old.value()) == approval) {
         return;
     }
-    let must = format!("protected groups must have approval annotation {}", quote(ANNOTATION));
     let metadata = object.at("metadata");
     let annotations = metadata.at("annotations");
     let annotation = annotations.key(ANNOTATION);
     match approval {
         Approval::Approved | Approval::Bypassed => {}
-        Approval::Missing => errors.required(&annotation, format!("{must}, {EXPLANATION}")),
-        Approval::Invalid => {
-            let detail = format!(
-                "{must} with either a URL or a reason starting with \"unapproved\", {EXPLANATION}"
-            );
-            errors.invalid(&annotation, detail);
-        }
+        Approval::Missing => errors.required(&annotation, approval.reason(object.value())),
+        Approval::Invalid => errors.invalid(&annotation, approval.reason(object.value())),
     }
 }
 
 impl Approval {
-    fn of(object: &Value) -> Approval {
-        let text = object.path(&["metadata", "annotations", ANNOTATION]).str();
+    /// What the annotation of an object says.
+    pub(super) fn of(object: &Value) -> Approval {
+        let text = annotation(object);
         let is_url = Url::parse(text).is_ok_and(|url| !url.host.is_empty() && !url.scheme.is_empty());
         match text {
             "" => Approval::Missing,
@@ -55,9 +55,28 @@ impl Approval {
             _ => Approval::Invalid,
         }
     }
+
+    /// Why it is this, for people.
+    pub(super) fn reason(self, object: &Value) -> String {
+        let text = annotation(object);
+        let must = format!("protected groups must have approval annotation {}", quote(ANNOTATION));
+        match self {
+            Approval::Missing => format!("{must}, {EXPLANATION}"),
+            Approval::Bypassed => format!("not approved: {}", quote(text)),
+            Approval::Approved => format!("approved in {text}"),
+            Approval::Invalid => format!(
+                "{must} with either a URL or a reason starting with \"unapproved\", {EXPLANATION}"
+            ),
+        }
+    }
 }
 
-fn is_protected(group: &str) -> bool {
+fn annotation(object: &Value) -> &str {
+    object.path(&["metadata", "annotations", ANNOTATION]).str()
+}
+
+/// Whether a group is one of Kubernetes itself.
+pub(super) fn is_protected(group: &str) -> bool {
     ["k8s.io", "kubernetes.io"].into_iter().any(|domain| {
         group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     })

@@ -1,0 +1,142 @@
+//! TLS with webhooks: whom to trust, and Go's words for certificates that are not.
+
+use std::error::Error as _;
+use std::io;
+use std::sync::Arc;
+
+use orlop_storage::Clock;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{CertificateError, ClientConfig as TlsConfig, RootCertStore};
+
+use super::WebhookOptions;
+use super::failure::CallError;
+use super::target::{ClientConfig, Target};
+use crate::serve::ClockTime;
+
+/// HTTP/2 in ALPN.
+pub(super) const ALPN_HTTP2: &[u8] = b"h2";
+const ALPN_HTTP1: &[u8] = b"http/1.1";
+
+pub(super) fn client_config(
+    config: &ClientConfig,
+    target: &Target,
+    options: &WebhookOptions,
+) -> Result<Arc<TlsConfig>, CallError> {
+    let roots = if config.ca_bundle.is_empty() {
+        // A machine may trust authorities that this library cannot read.
+        read_roots(options.system_roots.as_bytes()).unwrap_or_else(RootCertStore::empty)
+    } else {
+        read_roots(&config.ca_bundle).ok_or_else(|| {
+            let reason = "unable to load root certificates: unable to parse bytes as PEM block";
+            CallError::Configuration(reason.to_owned())
+        })?
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let clock: Arc<dyn Clock> = options.clock.clone();
+    let mut tls = TlsConfig::builder_with_details(provider, Arc::new(ClockTime(clock)))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| CallError::Configuration(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    tls.alpn_protocols = if target.is_loopback() {
+        vec![ALPN_HTTP2.to_vec(), ALPN_HTTP1.to_vec()]
+    } else {
+        vec![ALPN_HTTP1.to_vec()]
+    };
+    Ok(Arc::new(tls))
+}
+
+/// All certificates that can be used; none if there is not one.
+fn read_roots(pem: &[u8]) -> Option<RootCertStore> {
+    let mut roots = RootCertStore::empty();
+    let certificates = CertificateDer::pem_slice_iter(pem).filter_map(Result::ok);
+    roots.add_parsable_certificates(certificates);
+    (!roots.is_empty()).then_some(roots)
+}
+
+/// What Go says of a handshake that failed.
+pub(super) fn describe(error: &io::Error, name: &ServerName<'_>) -> String {
+    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match tls {
+        Some(rustls::Error::InvalidCertificate(why)) => {
+            let why = describe_certificate(why, &name.to_str());
+            format!("tls: failed to verify certificate: x509: {why}")
+        }
+        Some(rustls::Error::AlertReceived(alert)) => format!("remote error: tls: {alert:?}"),
+        Some(other) => format!("tls: {other}"),
+        None if error.kind() == io::ErrorKind::UnexpectedEof => "EOF".to_owned(),
+        None if error.kind() == io::ErrorKind::ConnectionReset => {
+            "read: connection reset by peer".to_owned()
+        }
+        None => error.source().map_or_else(|| error.to_string(), ToString::to_string),
+    }
+}
+
+fn describe_certificate(error: &CertificateError, name: &str) -> String {
+    match error {
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "certificate signed by unknown authority".to_owned()
+        }
+        CertificateError::Expired
+        | CertificateError::NotValidYet
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYetContext { .. } => {
+            "certificate has expired or is not yet valid".to_owned()
+        }
+        CertificateError::NotValidForName => format!("certificate is not valid for {name}"),
+        CertificateError::NotValidForNameContext { presented, .. } => {
+            describe_names(presented, name)
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Which names of the same sort a certificate has. The library shows them as `DnsName("a")` and
+/// `IpAddress(127.0.0.1)`.
+fn describe_names(presented: &[String], name: &str) -> String {
+    let is_address = name.parse::<std::net::IpAddr>().is_ok();
+    let sort = if is_address { "IpAddress(" } else { "DnsName(" };
+    let names: Vec<&str> = presented
+        .iter()
+        .filter_map(|shown| shown.strip_prefix(sort)?.strip_suffix(')'))
+        .map(|shown| shown.trim_matches('"'))
+        .collect();
+    match (names.is_empty(), is_address) {
+        (false, _) => format!("certificate is valid for {}, not {name}", names.join(", ")),
+        (true, true) => {
+            format!("cannot validate certificate for {name} because it doesn't contain any IP SANs")
+        }
+        (true, false) => {
+            format!("certificate is not valid for any names, but wanted to match {name}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_a_certificate_are_told_by_their_sort() {
+        let presented = ["DnsName(\"a\")", "DnsName(\"b\")", "IpAddress(127.0.0.1)"];
+        let presented = presented.map(str::to_owned);
+        let check = |presented: &[String], name: &str, expect: &str| {
+            assert_eq!(describe_names(presented, name), expect);
+        };
+        check(&presented, "c", "certificate is valid for a, b, not c");
+        check(&presented, "127.0.0.2", "certificate is valid for 127.0.0.1, not 127.0.0.2");
+        let none = "cannot validate certificate for ::1 because it doesn't contain any IP SANs";
+        check(&presented[..2], "::1", none);
+        let none = "certificate is not valid for any names, but wanted to match a";
+        check(&presented[2..], "a", none);
+    }
+
+    #[test]
+    fn a_bundle_without_a_certificate_holds_no_root() {
+        assert!(read_roots(b"").is_none());
+        assert!(
+            read_roots(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----").is_none()
+        );
+    }
+}
