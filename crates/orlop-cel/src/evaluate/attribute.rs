@@ -79,6 +79,7 @@ impl<'a> Evaluation<'a, '_> {
                     self.charge(1)?;
                     return Ok(Value::Bool(false));
                 }
+                Ok(Found::Nothing) if attribute.is_test => return Ok(Value::Bool(false)),
                 Ok(Found::Nothing) => return Ok(Value::none()),
                 Err(error) => {
                     if error.is_absorbable() && !is_optional {
