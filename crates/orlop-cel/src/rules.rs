@@ -122,7 +122,9 @@ fn has_rules(schema: &Structural) -> bool {
         return true;
     }
     match &schema.shape {
-        Some(Shape::Object { properties, .. }) => properties.values().any(has_rules),
+        Some(Shape::Object { properties, .. }) => {
+            properties.iter().any(|(_, inner)| has_rules(inner))
+        }
         Some(Shape::Map { values: inner, .. } | Shape::Array { items: inner, .. }) => {
             has_rules(inner)
         }
@@ -139,7 +141,7 @@ fn compile_node(schema: &Structural, decl: Option<DeclType>) -> Option<RuleNode>
     let inner_decl = |node: &RuleNode| node.decl.as_ref().and_then(DeclType::element).cloned();
     match &schema.shape {
         Some(Shape::Object { properties, .. }) => {
-            for (name, property) in properties {
+            for (name, property) in properties.iter() {
                 if let Some(inner) = compile_property(name, property, node.decl.as_ref()) {
                     node.properties.insert(name.clone(), inner);
                 }

@@ -25,7 +25,7 @@ const OLD_SELF: &str = "oldSelf";
 
 /// What rules can call.
 static FUNCTIONS: LazyLock<Arc<Functions>> =
-    LazyLock::new(|| Arc::new(Functions::new(&[&library::standard::STANDARD])));
+    LazyLock::new(|| Arc::new(Functions::new(library::KUBERNETES)));
 
 /// What came of compiling one rule.
 #[derive(Debug, Default)]

@@ -4,8 +4,13 @@
 //! `staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go`. The schema
 //! is whatever knows its properties: JSON as it was written, or [`Structural`].
 
+use std::sync::LazyLock;
+
 use orlop_machinery::Value;
-use orlop_machinery::structural::{Shape, Structural};
+use orlop_machinery::structural::{Additional, Shape, Structural};
+
+/// The schema of what `additionalProperties: true` allows.
+static ANYTHING: LazyLock<Structural> = LazyLock::new(Structural::default);
 
 /// A schema as paths see it.
 pub trait FieldSchema: Copy {
@@ -120,9 +125,13 @@ impl FieldSchema for &Value {
 impl FieldSchema for &Structural {
     fn step(self, name: &str) -> Step<Self> {
         match &self.shape {
-            Some(Shape::Object { properties, .. }) => {
-                properties.get(name).map_or(Step::Nowhere, Step::Property)
-            }
+            Some(Shape::Object { properties, additional, .. }) => match properties.get(name) {
+                Some(property) => Step::Property(property),
+                None if properties.is_empty() && *additional == Additional::Allowed => {
+                    Step::Entry(&ANYTHING)
+                }
+                None => Step::Nowhere,
+            },
             Some(Shape::Map { values, .. }) => Step::Entry(values),
             _ => Step::Nowhere,
         }

@@ -6,7 +6,7 @@
 //! where the schema does not say; costs are estimated from it, so the guesses are upstream's.
 
 use orlop_machinery::Str;
-use orlop_machinery::structural::{self, Structural};
+use orlop_machinery::structural::{self, Properties, Structural};
 
 use crate::decl_type::{DeclType, Field, ListIdentity, Shape};
 use crate::escape::escape;
@@ -83,11 +83,6 @@ fn declare_at(schema: &Structural, extent: Extent, name: &mut String) -> Option<
                 };
                 sized(Shape::List { items, identity }, CONTAINER_SIZE_MIN, max)
             }
-            // `additionalProperties: true`: an object of which no field is known.
-            structural::Shape::Map { values, .. } if is_anything(values) => {
-                let object = DeclType::object(name.as_str(), Vec::new());
-                object.with_serialized_size_min(CONTAINER_SIZE_MIN).with_elements_max(0)
-            }
             structural::Shape::Map { values, .. } => {
                 let values = declare_below(values, ".@elem", name)?;
                 // Two characters of key, quotes, a colon and a comma.
@@ -103,13 +98,6 @@ fn declare_at(schema: &Structural, extent: Extent, name: &mut String) -> Option<
     Some(if schema.is_nullable { declared.nullable() } else { declared })
 }
 
-fn is_anything(values: &Structural) -> bool {
-    values.preserves_unknown_fields
-        && *values == Structural { preserves_unknown_fields: true, ..Structural::default() }
-}
-
-type Properties = std::collections::BTreeMap<Str, Structural>;
-
 fn declare_object(
     schema: &Structural,
     properties: &Properties,
@@ -119,7 +107,7 @@ fn declare_object(
     let has_meta = extent == Extent::Resource && !has_metadata(properties);
     let mut fields = Vec::with_capacity(properties.len());
     let mut size = CONTAINER_SIZE_MIN;
-    for (property, inner) in properties {
+    for (property, inner) in properties.iter() {
         if has_meta && matches!(property.as_str(), "apiVersion" | "kind" | "metadata") {
             continue;
         }

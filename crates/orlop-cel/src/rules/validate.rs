@@ -5,13 +5,14 @@
 
 use orlop_machinery::Value as Json;
 use orlop_machinery::field::{ErrorKind, Errors, FieldError, Path};
-use orlop_machinery::structural::{Shape, Structural};
+use orlop_machinery::structural::{Correlation, Shape, Structural};
 
+use crate::decl_type::DeclType;
 use crate::error::EvalError;
 use crate::program::Bindings;
 use crate::value::Value;
 
-use super::correlate::{Correlated, OldItems, Ratchet};
+use super::correlate::{Correlated, Ratchet};
 use super::message::{self, MessageError};
 use super::schema_type::type_name;
 use super::{CompiledRule, Evaluation, RULE_COST_MAX, RuleNode, Rules, compile};
@@ -69,7 +70,8 @@ impl Rules {
         };
         let Update { schema, new, old, .. } = *update;
         let correlated =
-            old.filter(|_| update.is_ratcheting).map(|old| Correlated::new(schema, new, old));
+            old.filter(|_| update.is_ratcheting).map(|old| Correlation::new(schema, new, old));
+        let correlated = correlated.map(Correlated::new);
         let ratchet = correlated.as_ref().map(Ratchet::new).unwrap_or_default();
         let place = Place { schema, new, old, ratchet };
         let budget_left = match run.visit(root, path, place) {
@@ -141,11 +143,12 @@ impl Run<'_> {
         (schema, new): (&Structural, &[Json]),
         around: Place<'_>,
     ) -> Result<(), BudgetExceeded> {
-        let old = around.old.and_then(Json::as_list);
-        let old_items = old.and_then(|old| OldItems::new(around.schema, old));
+        let around_items = around.old.map(|old| Correlation::new(around.schema, around.new, old));
+        let old_items = around_items.map(|correlation| correlation.old_items());
         for (index, new) in new.iter().enumerate() {
-            let old = old_items.as_ref().and_then(|items| items.get(new));
-            let child = old.map(|old| Correlated::new(schema, new, old));
+            let correlation = old_items.as_ref().and_then(|items| items.correlate(index));
+            let old = correlation.map(|correlation| correlation.old());
+            let child = correlation.map(Correlated::new);
             let ratchet = around.ratchet.inside(child.as_ref());
             self.visit(node, &path.index(index), Place { schema, new, old, ratchet })?;
         }
@@ -177,8 +180,7 @@ impl Run<'_> {
         let mut optional = None;
         if node.rules.iter().any(|rule| rule.uses_old_self) {
             let mut bindings = plain.clone();
-            // A value that is not what the schema says reads as none; rules are not run over it.
-            let old = place.old.and_then(|old| Value::from_json(old, decl).ok());
+            let old = place.old.and_then(|old| read_optional(old, decl));
             bindings.set(old_self_id, old.map_or_else(Value::none, Value::some));
             optional = Some(bindings);
             if let Some(old) = place.old {
@@ -325,6 +327,17 @@ struct RuleAt<'r> {
     text: &'r Json,
     path: &'r Path<'r>,
     place: Place<'r>,
+}
+
+/// The old value of a rule that wants it as an optional. What is inside of it reads as if there were
+/// no schema: upstream loses it when it unpacks the optional. None when it is not what the schema
+/// says.
+fn read_optional<'a>(old: &'a Json, decl: &'a DeclType) -> Option<Value<'a>> {
+    let decl = match old {
+        Json::Map(_) | Json::List(_) => DeclType::dynamic(),
+        _ => decl,
+    };
+    Value::from_json(old, decl).ok()
 }
 
 fn path_text(path: &Path<'_>) -> String {
