@@ -171,6 +171,12 @@ impl Ast {
         self.nodes.len()
     }
 
+    /// All nodes, children before their parents.
+    pub fn ids(&self) -> impl Iterator<Item = ExprId> + use<> {
+        let len = u32::try_from(self.nodes.len()).expect("sources are shorter than 4 GiB");
+        (0..len).map(ExprId)
+    }
+
     /// Whether there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -186,6 +192,28 @@ impl Ast {
     /// Says which node is the whole expression.
     pub fn set_root(&mut self, root: ExprId) {
         self.root = root;
+    }
+}
+
+impl Expr {
+    /// Calls with each node that is directly in this one.
+    pub fn for_each_child(&self, mut visit: impl FnMut(ExprId)) {
+        match self {
+            Expr::Literal(_) | Expr::Ident(_) => {}
+            Expr::Select { operand, .. } => visit(*operand),
+            Expr::Call { target, args, .. } => {
+                target.iter().chain(args).for_each(|part| visit(*part));
+            }
+            Expr::List { items } => items.iter().for_each(|item| visit(item.value)),
+            Expr::Map { entries } => {
+                entries.iter().flat_map(|entry| [entry.key, entry.value]).for_each(visit);
+            }
+            Expr::Struct { fields, .. } => fields.iter().for_each(|field| visit(field.value)),
+            Expr::Comprehension(fold) => {
+                let parts = [fold.range, fold.initial, fold.condition, fold.step, fold.result];
+                parts.into_iter().for_each(visit);
+            }
+        }
     }
 }
 

@@ -67,6 +67,14 @@ struct Found {
     reference: Reference,
 }
 
+/// What a name in front of braces is.
+enum StructType {
+    Object(DeclType),
+    /// A type that has no fields.
+    OtherType,
+    NoType,
+}
+
 impl<'e> Checker<'e> {
     fn new(environment: &'e Environment, ast: &'e Ast, source: &str) -> Checker<'e> {
         Checker {
@@ -144,6 +152,11 @@ impl<'e> Checker<'e> {
                 Type::Dyn
             }
             Type::Dyn | Type::Error => Type::Dyn,
+            // Upstream takes most for objects of which it knows no fields.
+            Type::Opaque(name) if !name.starts_with("net.") => {
+                self.report(id, format!("unexpected failed resolution of '{name}'"));
+                Type::Error
+            }
             _ => {
                 self.report(id, format!("type '{operand}' does not support field selection"));
                 Type::Dyn
@@ -202,38 +215,43 @@ impl<'e> Checker<'e> {
 
     fn check_struct(&mut self, id: ExprId, name: &str, fields: &[StructField]) -> Type {
         let Some(found) = self.find(name) else { return self.report_undeclared(id, name) };
-        let mut type_name = found.name;
+        let type_name = found.name;
         let ty = match &found.ty {
-            Type::Error => Type::Error,
             Type::Type(inner) => match &**inner {
                 Type::Object(decl) => {
                     self.references[id.index()] = Some(Reference::Struct(decl.clone()));
-                    decl.name().clone_into(&mut type_name);
-                    Type::Object(decl.clone())
+                    StructType::Object(decl.clone())
                 }
                 other => {
                     self.report(id, format!("'{}' is not a message type", other.name()));
-                    Type::Error
+                    StructType::OtherType
                 }
             },
+            Type::Error => StructType::NoType,
             other => {
                 self.report(id, format!("'{}' is not a type", other.name()));
-                Type::Error
+                StructType::NoType
             }
         };
         for field in fields {
             self.check_struct_field(&ty, &type_name, field);
         }
-        ty
+        match ty {
+            StructType::Object(decl) => Type::Object(decl),
+            StructType::OtherType | StructType::NoType => Type::Error,
+        }
     }
 
-    fn check_struct_field(&mut self, ty: &Type, type_name: &str, field: &StructField) {
+    fn check_struct_field(&mut self, ty: &StructType, type_name: &str, field: &StructField) {
         self.check(field.value);
-        let expected = match ty {
-            Type::Object(decl) => visible_field(decl, &field.name)
-                .ok_or_else(|| format!("undefined field '{}'", field.name)),
-            _ => Err(format!("unexpected failed resolution of '{type_name}'")),
+        let declared = match ty {
+            StructType::Object(decl) => visible_field(decl, &field.name),
+            StructType::OtherType | StructType::NoType => None,
         };
+        let expected = declared.ok_or_else(|| match ty {
+            StructType::NoType => format!("unexpected failed resolution of '{type_name}'"),
+            _ => format!("undefined field '{}'", field.name),
+        });
         let expected = expected.unwrap_or_else(|message| {
             self.issues.report(Some(field.offset), message);
             Type::Error

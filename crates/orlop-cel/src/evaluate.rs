@@ -373,20 +373,21 @@ fn no_such_overload(call: &Call, args: &[Value<'_>]) -> EvalError {
     }
 }
 
-/// Whether an operator is made for what its first operand is; none when it is no operator.
+/// Whether an operator is made for what its first operand is; none when it is no operator. Texts
+/// and times take any, and then refuse it.
 fn can_first(name: &str, first: Option<&Value<'_>>) -> Option<bool> {
-    let Some(first) = first else { return None };
+    let first = first?;
     let is_number = matches!(first, Value::Int(_) | Value::Uint(_) | Value::Double(_));
-    let is_time = matches!(first, Value::Duration(_) | Value::Timestamp(_));
-    let is_text = matches!(first, Value::String(_) | Value::Bytes(_));
+    let takes_any = matches!(first, Value::String(_) | Value::Duration(_) | Value::Timestamp(_));
     Some(match name {
-        operator::ADD => is_number || is_time || is_text || matches!(first, Value::List(_)),
-        operator::SUBTRACT => is_number || is_time,
-        operator::MULTIPLY | operator::DIVIDE => is_number,
-        operator::MODULO => matches!(first, Value::Int(_) | Value::Uint(_)),
-        operator::NEGATE => is_number || matches!(first, Value::Duration(_) | Value::Bool(_)),
+        operator::ADD => {
+            is_number || takes_any || matches!(first, Value::List(_) | Value::Bytes(_))
+        }
+        operator::SUBTRACT | operator::MULTIPLY | operator::DIVIDE => is_number || takes_any,
+        operator::MODULO => takes_any || matches!(first, Value::Int(_) | Value::Uint(_)),
+        operator::NEGATE => is_number || takes_any || matches!(first, Value::Bool(_)),
         operator::LESS | operator::LESS_EQUALS | operator::GREATER | operator::GREATER_EQUALS => {
-            is_number || is_time || is_text || matches!(first, Value::Bool(_))
+            is_number || takes_any || matches!(first, Value::Bytes(_) | Value::Bool(_))
         }
         _ => return None,
     })

@@ -22,7 +22,6 @@ pub static STANDARD: &[Macro] = &[
     member("all", 2, |call| quantifier(call, Quantifier::All)),
     member("exists", 2, |call| quantifier(call, Quantifier::Exists)),
     member("exists_one", 2, |call| quantifier(call, Quantifier::ExistsOne)),
-    member("existsOne", 2, |call| quantifier(call, Quantifier::ExistsOne)),
     member("map", 2, map),
     member("map", 3, map),
     member("filter", 2, filter),

@@ -30,6 +30,10 @@ const DEPTH_MAX: u16 = 250;
 /// The most nodes of a tree. Macros copy their arguments, so a short text can have a large tree;
 /// no text of the allowed length reaches this without copies.
 const NODES_MAX: usize = 250_000;
+/// How deep a tree may be with everything that macros add, so that walking it needs little stack.
+/// Upstream has no such limit; what it accepts and this refuses has some hundred macros within
+/// each other.
+const TREE_DEPTH_MAX: u16 = 500;
 
 /// What else may be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,6 +110,8 @@ struct Parser<'a> {
     depths: [u16; 5],
     recovery: recovery::Recovery,
     ast: Ast,
+    /// Whether something was left out of the tree because it would have been too high.
+    is_too_high: bool,
     /// What ANTLR's parser reports.
     syntax_issues: Vec<(Option<u32>, String)>,
     /// What is reported about the tree; upstream looks at it only when all text has been read.
@@ -126,6 +132,7 @@ impl<'a> Parser<'a> {
             depths: [0; 5],
             recovery: recovery::Recovery::default(),
             ast: Ast::default(),
+            is_too_high: false,
             syntax_issues: Vec::new(),
             tree_issues: Vec::new(),
         }
@@ -134,17 +141,19 @@ impl<'a> Parser<'a> {
     fn parse(mut self) -> Result<Ast, Issues> {
         let root = self.start();
         match root {
-            Ok(Some(root)) => {
-                self.ast.set_root(root.id);
-                if root.height > DEPTH_MAX {
+            Ok(root) => {
+                root.into_iter().for_each(|root| self.ast.set_root(root.id));
+                if self.is_too_high {
                     self.tree_issues.push((None, "max recursion depth exceeded".to_owned()));
                 }
             }
-            Ok(None) => {}
             Err(_) => self.tree_issues.clear(),
         }
         if self.syntax_issues.is_empty() && self.tree_issues.is_empty() {
-            return Ok(self.ast);
+            if depth(&self.ast) <= TREE_DEPTH_MAX {
+                return Ok(self.ast);
+            }
+            self.tree_issues.push((None, format!("expression depth exceeds {TREE_DEPTH_MAX}")));
         }
         let mut issues = Issues::new(self.source);
         for (offset, message) in self.syntax_issues.into_iter().chain(self.tree_issues) {
@@ -192,6 +201,10 @@ impl<'a> Parser<'a> {
         if self.ast.len() >= NODES_MAX {
             return Err(self.give_up(format!("expression node limit exceeded: {NODES_MAX}")));
         }
+        if height > DEPTH_MAX {
+            self.is_too_high = true;
+            return Ok(None);
+        }
         Ok(Some(Node { id: self.ast.add(expr, offset), height }))
     }
 
@@ -234,10 +247,15 @@ impl<'a> Parser<'a> {
                     let text = format!("expression node limit exceeded: {NODES_MAX}");
                     return Err(self.give_up(text));
                 }
+                Ok(Some(_)) if height > DEPTH_MAX => {
+                    self.is_too_high = true;
+                    return Ok(None);
+                }
                 Ok(Some(id)) => return Ok(Some(Node { id, height })),
                 Err(error) => {
                     self.tree_issues.push((Some(error.offset), error.message));
-                    return Ok(None);
+                    let nothing = Expr::Literal(Literal::Null);
+                    return self.add(nothing, error.offset, height);
                 }
             }
         }
@@ -292,6 +310,17 @@ impl<'a> Parser<'a> {
     fn text(&self, token: Token) -> &'a str {
         &self.source[token.start..token.end]
     }
+}
+
+/// How deep a tree is. Children come before their parents, so one pass is enough.
+fn depth(ast: &Ast) -> u16 {
+    let mut depths = vec![0_u16; ast.len()];
+    for id in ast.ids() {
+        let mut deepest = 0;
+        ast.expr(id).for_each_child(|child| deepest = deepest.max(depths[child.index()]));
+        depths[id.index()] = deepest.saturating_add(1);
+    }
+    depths.get(ast.root().index()).copied().unwrap_or(0)
 }
 
 /// A call as it is written.

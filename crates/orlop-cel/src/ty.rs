@@ -131,10 +131,11 @@ impl fmt::Display for Type {
             Type::List(item) => write!(f, "list({item})"),
             Type::Map(of) => write!(f, "map({}, {})", of.0, of.1),
             Type::Optional(inner) => write!(f, "optional_type({inner})"),
-            Type::Type(inner) => match **inner {
-                Type::Dyn => f.write_str("type"),
-                _ => write!(f, "type({inner})"),
-            },
+            // The type of `type` has nothing in it.
+            Type::Type(inner) if matches!(&**inner, Type::Type(of) if matches!(**of, Type::Dyn)) => {
+                f.write_str("type(type)")
+            }
+            Type::Type(inner) => write!(f, "type({inner})"),
             _ => f.write_str(self.name()),
         }
     }

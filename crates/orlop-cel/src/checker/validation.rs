@@ -101,14 +101,14 @@ impl Validator<'_> {
     /// upstream looks at too.
     fn validate_argument(&mut self, id: ExprId, function: &str, argument: ExprId) {
         let Expr::Literal(literal) = self.checked.ast.expr(argument) else { return };
-        let Some(value) = constant(literal) else { return };
+        let value = constant(literal);
         let Some(Reference::Overloads { overloads, .. }) = self.checked.reference(id) else {
             return;
         };
-        let is_wrong = overloads.iter().any(|overload| match function {
-            "matches" => is_no_pattern(overload, &value),
-            _ => fails(overload, &value),
-        });
+        let is_wrong = match function {
+            "matches" => overloads.iter().any(|overload| is_no_pattern(overload, &value)),
+            _ => !overloads.iter().any(|overload| has_value(overload, &value)),
+        };
         if is_wrong {
             let offset = self.checked.ast.offset(argument);
             self.issues.report(Some(offset), format!("invalid {function} argument"));
@@ -183,20 +183,21 @@ impl Validator<'_> {
     }
 }
 
-/// The value of a literal that a constructor or a pattern can be.
-fn constant(literal: &Literal) -> Option<Value<'static>> {
+/// The value of a literal, if a constructor or a pattern can be made of it; else null, of which
+/// nothing can.
+fn constant(literal: &Literal) -> Value<'static> {
     match literal {
-        Literal::String(text) => Some(Value::string(text.as_str())),
-        Literal::Int(number) => Some(Value::Int(*number)),
-        _ => None,
+        Literal::String(text) => Value::string(text.as_str()),
+        Literal::Int(number) => Value::Int(*number),
+        _ => Value::Null,
     }
 }
 
-/// Whether a call with this one argument has no value.
-fn fails(overload: &Overload, value: &Value<'static>) -> bool {
+/// Whether a call with this one argument gives a value.
+fn has_value(overload: &Overload, value: &Value<'static>) -> bool {
     let args = [value.clone()];
     let mut context = Context { work: &mut Work::default(), prepared: None };
-    overload.takes(&args) && (overload.call)(&mut context, &args).is_err()
+    overload.takes(&args) && (overload.call)(&mut context, &args).is_ok()
 }
 
 fn is_no_pattern(overload: &Overload, value: &Value<'_>) -> bool {

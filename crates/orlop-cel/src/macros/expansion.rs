@@ -213,40 +213,42 @@ impl MacroCall<'_> {
 
     /// A copy of a node and everything in it, at the same places.
     pub(super) fn copy(&mut self, id: ExprId) -> ExprId {
-        copy(self.ast, id)
+        copy(self.ast, id, self.offset)
     }
 }
 
-/// The depth is that of the tree, which the parser bounds.
-fn copy(ast: &mut Ast, id: ExprId) -> ExprId {
+/// The depth is that of the tree, which the parser bounds. Fields move to the place of the call.
+fn copy(ast: &mut Ast, id: ExprId, fields_offset: u32) -> ExprId {
     let mut expr = ast.expr(id).clone();
     match &mut expr {
         Expr::Literal(_) | Expr::Ident(_) => {}
-        Expr::Select { operand, .. } => *operand = copy(ast, *operand),
+        Expr::Select { operand, .. } => *operand = copy(ast, *operand, fields_offset),
         Expr::Call { target, args, .. } => {
             for part in target.iter_mut().chain(args) {
-                *part = copy(ast, *part);
+                *part = copy(ast, *part, fields_offset);
             }
         }
         Expr::List { items } => {
             for ListItem { value, .. } in items {
-                *value = copy(ast, *value);
+                *value = copy(ast, *value, fields_offset);
             }
         }
         Expr::Map { entries } => {
             for MapEntry { key, value, .. } in entries {
-                (*key, *value) = (copy(ast, *key), copy(ast, *value));
+                *key = copy(ast, *key, fields_offset);
+                *value = copy(ast, *value, fields_offset);
             }
         }
         Expr::Struct { fields, .. } => {
-            for StructField { value, .. } in fields {
-                *value = copy(ast, *value);
+            for StructField { value, offset, .. } in fields {
+                *value = copy(ast, *value, fields_offset);
+                *offset = fields_offset;
             }
         }
         Expr::Comprehension(fold) => {
             let Comprehension { range, initial, condition, step, result, .. } = fold.as_mut();
             for part in [range, initial, condition, step, result] {
-                *part = copy(ast, *part);
+                *part = copy(ast, *part, fields_offset);
             }
         }
     }

@@ -127,7 +127,6 @@ impl Parser<'_> {
     fn relation(&mut self, precedence: u8, out: &mut Out) -> Result<(), Stop> {
         *out = self.rule(Rule::Calc, RELATION_OR_END, |parser, out| parser.calc(0, out))?;
         while precedence < 2 && RELATION.contains(self.kind()) {
-            self.enter(Rule::Relation)?;
             let token = self.take()?;
             let read = |parser: &mut Self, out: &mut Out| parser.relation(2, out);
             let right = self.rule(Rule::Relation, RELATION_OR_END, read)?;
@@ -146,7 +145,6 @@ impl Parser<'_> {
                 _ if precedence < 2 && SUM.contains(kind) => 2,
                 _ => return Ok(()),
             };
-            self.enter(Rule::Calc)?;
             let token = self.take()?;
             let read = |parser: &mut Self, out: &mut Out| parser.calc(inner, out);
             let right = self.rule(Rule::Calc, CALC_OR_END, read)?;
@@ -254,7 +252,6 @@ impl Parser<'_> {
 
     /// `.field`, `.?field`
     fn select(&mut self, out: &mut Out) -> Result<(), Stop> {
-        self.enter(Rule::Member)?;
         let offset = self.take()?.offset;
         self.sync(107, OPTIONAL_FIELD)?;
         let is_optional = self.kind() == Kind::Question;
@@ -306,7 +303,6 @@ impl Parser<'_> {
 
     /// `.name(args)`
     fn member_call(&mut self, out: &mut Out) -> Result<(), Stop> {
-        self.enter(Rule::Member)?;
         self.take()?;
         let name = self.take()?;
         let offset = self.take()?.offset;
@@ -340,7 +336,6 @@ impl Parser<'_> {
 
     /// `[index]`, `[?index]`
     fn index(&mut self, out: &mut Out) -> Result<(), Stop> {
-        self.enter(Rule::Member)?;
         let offset = self.take()?.offset;
         let (mut function, mut index) = (operator::INDEX, None);
         let mut done = self.sync(121, OPTIONAL_EXPR);

@@ -176,7 +176,6 @@ fn negate<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
     match args {
         [Value::Int(number)] => number.checked_neg().map(Value::Int).ok_or(INT_OVERFLOW),
         [Value::Double(number)] => Ok(Value::Double(-number)),
-        [Value::Duration(span)] => duration(span.as_nanos().checked_neg()),
         _ => Err(EvalError::NoSuchOverload),
     }
 }

@@ -123,7 +123,8 @@ const TIMESTAMP_OVERFLOW: EvalError = EvalError::fixed("timestamp overflow");
 
 fn failed(args: &[Value<'_>], to: T) -> EvalError {
     let from = args.first().map(Value::ty).unwrap_or(T::Dyn.ty());
-    EvalError::new(format!("type conversion error from '{from}' to '{}'", to.ty()))
+    let to = to.ty();
+    EvalError::new(format!("type conversion error from '{}' to '{}'", from.name(), to.name()))
 }
 
 fn to_bool<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
