@@ -7,6 +7,7 @@ use orlop_machinery::Value as Json;
 use orlop_machinery::field::{ErrorKind, Errors, FieldError, Path};
 use orlop_machinery::structural::{Correlation, Shape, Structural};
 
+use crate::decl_type::DeclType;
 use crate::error::EvalError;
 use crate::program::Bindings;
 use crate::value::Value;
@@ -179,8 +180,7 @@ impl Run<'_> {
         let mut optional = None;
         if node.rules.iter().any(|rule| rule.uses_old_self) {
             let mut bindings = plain.clone();
-            // A value that is not what the schema says reads as none; rules are not run over it.
-            let old = place.old.and_then(|old| Value::from_json(old, decl).ok());
+            let old = place.old.and_then(|old| read_optional(old, decl));
             bindings.set(old_self_id, old.map_or_else(Value::none, Value::some));
             optional = Some(bindings);
             if let Some(old) = place.old {
@@ -327,6 +327,17 @@ struct RuleAt<'r> {
     text: &'r Json,
     path: &'r Path<'r>,
     place: Place<'r>,
+}
+
+/// The old value of a rule that wants it as an optional. What is inside of it reads as if there were
+/// no schema: upstream loses it when it unpacks the optional. None when it is not what the schema
+/// says.
+fn read_optional<'a>(old: &'a Json, decl: &'a DeclType) -> Option<Value<'a>> {
+    let decl = match old {
+        Json::Map(_) | Json::List(_) => DeclType::dynamic(),
+        _ => decl,
+    };
+    Value::from_json(old, decl).ok()
 }
 
 fn path_text(path: &Path<'_>) -> String {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use orlop_machinery::Map as JsonMap;
 
-use crate::decl_type::{ListIdentity, ObjectType};
+use crate::decl_type::{DeclType, ListIdentity, ObjectType, Shape};
 use crate::error::EvalError;
 
 use super::list::Identity;
@@ -41,9 +41,13 @@ impl Value<'_> {
             (Value::Duration(a), Value::Duration(b)) => a == b,
             (Value::Timestamp(a), Value::Timestamp(b)) => a == b,
             (Value::List(a), Value::List(b)) => return lists_equal(a, b, work),
-            (Value::List(List::Json { .. }), _) => return Err(EvalError::NoSuchOverload),
+            (Value::List(List::Json { decl, .. }), _) if is_declared(decl) => {
+                return Err(EvalError::NoSuchOverload);
+            }
             (Value::Map(a), Value::Map(b)) => return maps_equal(a, b, work),
-            (Value::Map(Map::Json { .. }), _) => return Err(EvalError::NoSuchOverload),
+            (Value::Map(Map::Json { decl, .. }), _) if is_declared(decl) => {
+                return Err(EvalError::NoSuchOverload);
+            }
             (Value::Optional(None), Value::Optional(None)) => true,
             (Value::Optional(Some(a)), Value::Optional(Some(b))) => return a.equals(b, work),
             (Value::Type(a), Value::Type(b)) => a.name() == b.name(),
@@ -122,8 +126,9 @@ fn objects_equal(
 ) -> Result<bool, EvalError> {
     for (json_name, json) in entries.iter() {
         let Some(field) = object.json_field(json_name) else {
-            let Map::Json { entries: others, .. } = b else {
-                return Err(EvalError::NoSuchOverload);
+            let others = match b {
+                Map::Json { entries, decl } if is_declared(decl) => entries,
+                _ => return Err(EvalError::NoSuchOverload),
             };
             work.look(count(json))?;
             if others.get(json_name).is_some_and(|other| other != json) {
@@ -142,6 +147,11 @@ fn objects_equal(
         }
     }
     Ok(true)
+}
+
+/// Whether a schema says what the data is. What is compared with such data must be such data.
+fn is_declared(decl: &DeclType) -> bool {
+    !matches!(decl.shape(), Shape::Dyn)
 }
 
 /// How many values there are in some JSON, as far as its first level.
