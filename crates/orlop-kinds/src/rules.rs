@@ -28,6 +28,5 @@ pub(crate) mod signer_name;
 pub(crate) mod status;
 pub(crate) mod time_zone;
 pub(crate) mod tolerations;
-pub(crate) mod url;
 pub(crate) mod volume;
 pub(crate) mod webhook_client_config;

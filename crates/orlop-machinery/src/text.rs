@@ -56,10 +56,30 @@ pub fn quote_bytes(text: &str) -> String {
     out
 }
 
+/// Quotes bytes as Go's `%q` quotes a string of them: what is no text is shown as numbers.
+///
+/// ```
+/// assert_eq!(orlop_machinery::text::quote_lossless(b"a\xff\n"), r#""a\xff\n""#);
+/// ```
+#[must_use]
+pub fn quote_lossless(bytes: &[u8]) -> String {
+    let mut out = String::from("\"");
+    for chunk in bytes.utf8_chunks() {
+        let quoted = quote(chunk.valid());
+        out += &quoted[1..quoted.len() - 1];
+        for byte in chunk.invalid() {
+            write!(out, "\\x{byte:02x}").expect("a string grows");
+        }
+    }
+    out.push('"');
+    out
+}
+
 /// Text from bytes that should be UTF-8. As Go reads JSON, each byte that is not becomes the
 /// replacement character.
 #[inline]
-pub(crate) fn from_utf8_as_go(bytes: &[u8]) -> Cow<'_, str> {
+#[must_use]
+pub fn from_utf8_as_go(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(replace_invalid(bytes)),

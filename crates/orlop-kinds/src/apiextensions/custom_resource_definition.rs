@@ -5,8 +5,6 @@
 //! there.
 //!
 //! Not here yet, each where it will go:
-//! - expressions of `x-kubernetes-validations` are not compiled and their cost is not estimated;
-//!   what else is to say about these rules is said (`open_api_schema.rs`);
 //! - values of `default` are not validated or pruned by their schema (`schema.rs`);
 //! - `pattern` is not compiled (`structural.rs`).
 //!
@@ -15,7 +13,6 @@
 mod approval;
 pub mod conditions;
 mod conversion;
-mod field_path;
 mod format;
 mod lifted;
 mod names;
@@ -24,6 +21,7 @@ mod options;
 mod schema;
 mod schema_tree;
 mod structural;
+mod validations;
 mod version;
 
 use std::collections::BTreeMap;

@@ -7,8 +7,8 @@
 use orlop_machinery::field::Errors;
 use orlop_machinery::names;
 use orlop_machinery::node::Node;
-
-use super::url::{Url, quote_bytes};
+use orlop_machinery::text::quote_lossless;
+use orlop_machinery::url::Url;
 
 const URL_FORM: &str = "; desired format: https://host[/path]";
 
@@ -35,7 +35,7 @@ pub(crate) fn validate_webhook_url(node: &Node<'_>, errors: &mut Errors) {
         let detail = format!("'https' is the only allowed URL scheme{URL_FORM}");
         errors.invalid_value(node, url.scheme.as_str(), detail);
     }
-    if !url.has_host {
+    if url.host.is_empty() {
         errors.invalid_value(node, "", format!("host must be specified{URL_FORM}"));
     }
     if let Some(user) = url.user {
@@ -43,10 +43,14 @@ pub(crate) fn validate_webhook_url(node: &Node<'_>, errors: &mut Errors) {
     }
     if !url.fragment.is_empty() {
         let detail = "fragments are not permitted in the URL";
-        errors.invalid_json(node, &quote_bytes(&url.fragment), detail);
+        errors.invalid_json(node, &quote_lossless(&url.fragment), detail);
     }
     if !url.query.is_empty() {
-        errors.invalid_value(node, url.query, "query parameters are not permitted in the URL");
+        errors.invalid_value(
+            node,
+            url.query.as_str(),
+            "query parameters are not permitted in the URL",
+        );
     }
 }
 

@@ -6,8 +6,7 @@ use orlop_machinery::Value;
 use orlop_machinery::field::Errors;
 use orlop_machinery::node::Node;
 use orlop_machinery::text::quote;
-
-use crate::rules::url::Url;
+use orlop_machinery::url::Url;
 
 const ANNOTATION: &str = "api-approved.kubernetes.io";
 const EXPLANATION: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
@@ -48,7 +47,7 @@ impl Approval {
     /// What the annotation of an object says.
     pub(super) fn of(object: &Value) -> Approval {
         let text = annotation(object);
-        let is_url = Url::parse(text).is_ok_and(|url| url.has_host && !url.scheme.is_empty());
+        let is_url = Url::parse(text).is_ok_and(|url| !url.host.is_empty() && !url.scheme.is_empty());
         match text {
             "" => Approval::Missing,
             text if text.starts_with("unapproved") => Approval::Bypassed,

@@ -1,17 +1,18 @@
 //! The keywords of a schema, and what goes with what.
 //!
 //! After `ValidateCustomResourceDefinitionOpenAPISchema` and `specStandardValidatorV3`. A schema
-//! is at most as deep as JSON may be. Rules in CEL are not compiled yet: see [`validate_rules`].
+//! is at most as deep as JSON may be.
 
 use std::collections::BTreeSet;
 
+use orlop_cel::rules::field_path::{Brackets, find_field};
 use orlop_machinery::Value;
-use orlop_machinery::field::Errors;
+use orlop_machinery::field::{At, Errors};
 use orlop_machinery::node::Node;
 
-use super::field_path::find_field;
 use super::options::Options;
 use super::structural::conversion_error;
+use super::validations::{CostLimit, RuleScope, Step};
 use crate::rules::scalar::validate_choice;
 
 /// The types that values can have.
@@ -28,7 +29,7 @@ const KEY_ERRORS_MAX: usize = 16;
 
 /// What the schemas around say about one inside.
 #[derive(Clone)]
-pub(super) struct Surroundings {
+pub(super) struct Surroundings<'a> {
     is_root: bool,
     /// Why there can be no default here, if so.
     forbidden_default: Option<String>,
@@ -36,26 +37,73 @@ pub(super) struct Surroundings {
     is_inside_meta: bool,
     /// Whether the whole schema can be read as a structural one.
     is_convertible: bool,
+    /// The path of the outermost schema whose values cannot be told from old ones.
+    uncorrelatable: Option<String>,
+    /// What rules see; none where they are not compiled.
+    scope: Option<&'a RuleScope<'a>>,
+    limit: CostLimit,
 }
 
-impl Surroundings {
+/// What is wrong with a schema.
+#[derive(Default)]
+pub(super) struct Findings {
+    pub(super) schema: Errors,
+    /// With its rules. These are compiled only where nothing else is wrong.
+    pub(super) rules: Errors,
+}
+
+impl<'a> Surroundings<'a> {
     /// Of the outermost schema.
-    pub(super) fn of_root(is_convertible: bool) -> Surroundings {
+    pub(super) fn of_root(
+        is_convertible: bool,
+        scope: Option<&'a RuleScope<'a>>,
+        limit: CostLimit,
+    ) -> Surroundings<'a> {
         Surroundings {
             is_root: true,
             forbidden_default: None,
             is_inside_meta: false,
             is_convertible,
+            uncorrelatable: None,
+            scope,
+            limit,
         }
     }
 
-    fn inner(&self) -> Surroundings {
-        Surroundings { is_root: false, ..self.clone() }
+    /// Of a schema under `not`, `allOf` and the like.
+    fn inner(&self) -> Surroundings<'a> {
+        Surroundings { is_root: false, scope: None, ..self.clone() }
+    }
+
+    /// Of the items of a list.
+    fn of_items(&self, schema: &Node<'_>) -> Surroundings<'a> {
+        let mut inner = self.inner();
+        if schema.at("x-kubernetes-list-type").str() != "map" {
+            inner.forbid_old_self(schema);
+        }
+        inner
+    }
+
+    /// Values below are not compared with old ones.
+    fn forbid_old_self(&mut self, schema: &Node<'_>) {
+        self.uncorrelatable.get_or_insert_with(|| schema.path().to_string());
+    }
+
+    /// With what rules see there.
+    fn with_scope<'b>(self, scope: Option<&'b RuleScope<'b>>) -> Surroundings<'b>
+    where
+        'a: 'b,
+    {
+        Surroundings { scope, ..self }
     }
 
     /// Of a property of this schema.
-    fn of_property(&self, schema: &Node<'_>, name: &str) -> Surroundings {
+    fn of_property(&self, schema: &Node<'_>, name: &str) -> Surroundings<'a> {
         let mut inner = self.inner();
+        let map_type = schema.at("x-kubernetes-map-type");
+        if map_type.is_set() && !matches!(map_type.str(), "atomic" | "granular") {
+            inner.forbid_old_self(schema);
+        }
         let is_object = self.is_root || schema.at("x-kubernetes-embedded-resource").bool();
         if is_object && matches!(name, "metadata" | "kind" | "apiVersion") {
             inner.is_inside_meta = true;
@@ -67,7 +115,7 @@ impl Surroundings {
     }
 
     /// Of the entries of a map.
-    fn of_additional_properties(&self) -> Surroundings {
+    fn of_additional_properties(&self) -> Surroundings<'a> {
         let mut inner = self.inner();
         if self.is_inside_meta {
             let reason = "inside additionalProperties applying to object metadata";
@@ -80,12 +128,14 @@ impl Surroundings {
 /// Reports all that is wrong with a schema and those inside.
 pub(super) fn validate_open_api_schema(
     schema: &Node<'_>,
-    around: &Surroundings,
+    around: &Surroundings<'_>,
     options: &Options,
-    errors: &mut Errors,
+    found: &mut Findings,
 ) {
-    validate_keywords(schema, around, options, errors);
-    validate_inner(schema, around, options, errors);
+    let before = found.schema.len();
+    validate_keywords(schema, around, options, &mut found.schema);
+    validate_inner(schema, around, options, found);
+    let errors = &mut found.schema;
     let keeps = schema.at("x-kubernetes-preserve-unknown-fields");
     if keeps.is_set() && !keeps.bool() {
         errors.invalid(&keeps, "must be true or undefined");
@@ -97,11 +147,18 @@ pub(super) fn validate_open_api_schema(
         validate_list_keys(schema, errors);
     }
     validate_rules(schema, around, errors);
+    let rules = schema.at("x-kubernetes-validations");
+    // What is wrong with the schema would make no sense in the words of the compiler.
+    let is_fine = found.schema.len() == before;
+    if let Some(scope) = around.scope.filter(|_| is_fine && !rules.is_empty()) {
+        let uncorrelatable = around.uncorrelatable.as_deref();
+        scope.validate(&rules, uncorrelatable, around.limit, &mut found.rules);
+    }
 }
 
 fn validate_keywords(
     schema: &Node<'_>,
-    around: &Surroundings,
+    around: &Surroundings<'_>,
     options: &Options,
     errors: &mut Errors,
 ) {
@@ -139,46 +196,51 @@ fn validate_keywords(
 
 fn validate_inner(
     schema: &Node<'_>,
-    around: &Surroundings,
+    around: &Surroundings<'_>,
     options: &Options,
-    errors: &mut Errors,
+    found: &mut Findings,
 ) {
     let inner = around.inner();
     let (properties, additional) = (schema.at("properties"), schema.at("additionalProperties"));
     if additional.is_set() && *additional.value() != Value::Bool(true) && !properties.is_empty() {
         let detail = "additionalProperties and properties are mutual exclusive";
-        errors.forbidden(&additional, detail);
+        found.schema.forbidden(&additional, detail);
     }
     if additional.value().as_map().is_some() {
-        let inner = around.of_additional_properties();
-        validate_open_api_schema(&additional, &inner, options, errors);
+        let scope = around.scope.and_then(|scope| scope.child(Step::Element, additional.value()));
+        let inner = around.of_additional_properties().with_scope(scope.as_ref());
+        validate_open_api_schema(&additional, &inner, options, found);
     }
     for (name, property) in properties.entries() {
-        let inner = around.of_property(schema, name);
-        validate_open_api_schema(&property, &inner, options, errors);
+        let step = Step::Property(name);
+        let scope = around.scope.and_then(|scope| scope.child(step, property.value()));
+        let inner = around.of_property(schema, name).with_scope(scope.as_ref());
+        validate_open_api_schema(&property, &inner, options, found);
     }
     let not = schema.at("not");
     if not.is_set() {
-        validate_open_api_schema(&not, &inner, options, errors);
+        validate_open_api_schema(&not, &inner, options, found);
     }
     for field in ["allOf", "oneOf", "anyOf"] {
         for nested in schema.at(field).items() {
-            validate_open_api_schema(&nested, &inner, options, errors);
+            validate_open_api_schema(&nested, &inner, options, found);
         }
     }
     for (_, definition) in schema.at("definitions").entries() {
-        validate_open_api_schema(&definition, &inner, options, errors);
+        validate_open_api_schema(&definition, &inner, options, found);
     }
     let items = schema.at("items");
     if items.value().as_map().is_some() {
-        validate_open_api_schema(&items, &inner, options, errors);
+        let scope = around.scope.and_then(|scope| scope.child(Step::Element, items.value()));
+        let inner = around.of_items(schema).with_scope(scope.as_ref());
+        validate_open_api_schema(&items, &inner, options, found);
     }
     for item in items.items() {
-        validate_open_api_schema(&item, &inner, options, errors);
+        validate_open_api_schema(&item, &inner, options, found);
     }
     for (_, dependency) in schema.at("dependencies").entries() {
         if dependency.value().as_map().is_some() {
-            validate_open_api_schema(&dependency, &inner, options, errors);
+            validate_open_api_schema(&dependency, &inner, options, found);
         }
     }
 }
@@ -326,9 +388,8 @@ pub(super) fn validate_list_keys(schema: &Node<'_>, errors: &mut Errors) {
     }
 }
 
-/// Rules in CEL: all that can be said without compiling them. Compiling, cost, and where `oldSelf`
-/// may stand go here, after the rest of the schema was found to be fine; they are not there yet.
-fn validate_rules(schema: &Node<'_>, around: &Surroundings, errors: &mut Errors) {
+/// Rules in CEL: all that can be said without compiling them.
+fn validate_rules(schema: &Node<'_>, around: &Surroundings<'_>, errors: &mut Errors) {
     for rule in schema.at("x-kubernetes-validations").items() {
         validate_rule_text(&rule, errors);
         let expression = rule.at("messageExpression");
@@ -347,7 +408,7 @@ fn validate_rules(schema: &Node<'_>, around: &Surroundings, errors: &mut Errors)
             errors.invalid(&path, "must not contain line breaks");
         }
         let is_convertible = around.is_convertible || conversion_error(schema.value()).is_none();
-        if is_convertible && find_field(path.str(), schema.value(), true).is_err() {
+        if is_convertible && find_field(path.str(), schema.value(), Brackets::Allowed).is_err() {
             errors.invalid(&path, "must be a valid path");
         }
     }

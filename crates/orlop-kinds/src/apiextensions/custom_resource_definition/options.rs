@@ -15,6 +15,7 @@ use super::lifted::{Lifted, schemas};
 use super::open_api_schema::{TYPES, has_granular_set_items, validate_list_keys};
 use super::schema_tree::has;
 use super::structural::is_structural;
+use super::validations::CostLimit;
 use super::version::SELECTABLE_FIELDS_MAX;
 
 /// The default is for new definitions: nearly nothing looks away.
@@ -39,6 +40,8 @@ pub(super) struct Options {
     pub(super) allows_bad_ca_bundle: bool,
     /// Versions that may have too many selectable fields; the empty name is for common ones.
     pub(super) many_selectable_fields: BTreeSet<Str>,
+    /// Versions whose schema did not change: single rules may cost more than they may now.
+    pub(super) unchanged_schemas: BTreeSet<Str>,
 }
 
 impl Default for Options {
@@ -54,6 +57,7 @@ impl Default for Options {
             // Nobody needs the webhook before there are objects.
             allows_bad_ca_bundle: true,
             many_selectable_fields: BTreeSet::new(),
+            unchanged_schemas: BTreeSet::new(),
         }
     }
 }
@@ -91,8 +95,29 @@ impl Options {
             allows_bad_ca_bundle: !is_established
                 || (!bundle.is_empty() && what_is_wrong_with_bundle(bundle).is_some()),
             many_selectable_fields: many_selectable_fields(new, old),
+            unchanged_schemas: unchanged_schemas(new, old),
         }
     }
+
+    /// Whether the rules of a version have a limit each.
+    pub(super) fn cost_limit(&self, version: &str) -> CostLimit {
+        if self.unchanged_schemas.contains(version) {
+            CostLimit::Total
+        } else {
+            CostLimit::PerRule
+        }
+    }
+}
+
+/// Versions that have the schema that they had.
+fn unchanged_schemas(new: &Value, old: &Value) -> BTreeSet<Str> {
+    let old = old.path(&["spec", "versions"]).list();
+    let is_unchanged = |version: &&Value| {
+        let before = old.iter().find(|other| other.at("name") == version.at("name"));
+        before.is_some_and(|before| before.at("schema") == version.at("schema"))
+    };
+    let unchanged = new.path(&["spec", "versions"]).list().iter().filter(is_unchanged);
+    unchanged.map(|version| Str::new(version.at("name").str())).collect()
 }
 
 /// Those that were too many before, and are the same.

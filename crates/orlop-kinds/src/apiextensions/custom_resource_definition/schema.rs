@@ -5,14 +5,18 @@
 //! schemas in [`validate_validation`], after a schema was found to be structural; that is not
 //! there yet.
 
+use std::cell::RefCell;
+
 use orlop_machinery::Value;
 use orlop_machinery::field::{At, Errors};
 use orlop_machinery::node::Node;
+use orlop_machinery::structural::Structural;
 
-use super::open_api_schema::{Surroundings, validate_open_api_schema};
+use super::open_api_schema::{Findings, Surroundings, validate_open_api_schema};
 use super::options::Options;
 use super::schema_tree::walk;
 use super::structural::{conversion_error, validate_structural};
+use super::validations::{CostLimit, RuleScope, TotalCost};
 
 /// The only fields at the root of a schema whose kind has a status: the name in JSON, and in Go,
 /// as errors list them.
@@ -91,7 +95,7 @@ fn has_extension(schema: &Value) -> bool {
 pub(super) fn validate_validation(
     validation: &Node<'_>,
     has_status: bool,
-    options: &Options,
+    (options, limit): (&Options, CostLimit),
     errors: &mut Errors,
 ) {
     let schema = validation.at("openAPIV3Schema");
@@ -106,15 +110,26 @@ pub(super) fn validate_validation(
         found.forbidden(&schema.at("nullable"), "nullable cannot be true at the root");
     }
     let unconverted = conversion_error(schema.value());
+    let total = RefCell::new(TotalCost::default());
+    let mut structural = None;
     if !options.allows_non_structural && unconverted.is_none() {
+        let before = found.len();
         validate_structural(&schema, &mut found);
+        if found.len() == before {
+            structural = Structural::read(schema.value()).ok();
+        }
     }
-    let surroundings = Surroundings::of_root(unconverted.is_none());
-    validate_open_api_schema(&schema, &surroundings, options, &mut found);
+    let scope = structural.as_ref().map(|read| RuleScope::root(schema.value(), read, &total));
+    let surroundings = Surroundings::of_root(unconverted.is_none(), scope.as_ref(), limit);
+    let mut inside = Findings::default();
+    validate_open_api_schema(&schema, &surroundings, options, &mut inside);
+    found.extend(inside.schema);
+    found.extend(inside.rules);
     if let Some(wrong) = unconverted.filter(|_| !options.allows_non_structural && found.is_empty())
     {
         found.invalid_value(&schema, "", wrong);
     }
+    total.borrow().validate(&schema, &mut found);
     errors.extend(found);
 }
 
@@ -157,8 +172,8 @@ mod tests {
         let mut validation = Value::from(Map::new());
         validation.set("openAPIV3Schema", schema);
         let mut errors = Errors::new();
-        let options = Options::default();
-        validate_validation(&Node::root(&validation), true, &options, &mut errors);
+        let options = (&Options::default(), CostLimit::PerRule);
+        validate_validation(&Node::root(&validation), true, options, &mut errors);
         assert!(!errors.is_empty());
     }
 }

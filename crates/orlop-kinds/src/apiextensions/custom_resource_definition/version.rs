@@ -6,12 +6,12 @@
 
 use std::collections::BTreeSet;
 
+use orlop_cel::rules::field_path::{Brackets, find_field};
 use orlop_machinery::Value;
 use orlop_machinery::field::{At, Errors, Path};
 use orlop_machinery::node::Node;
 use orlop_machinery::text::is_printable;
 
-use super::field_path::find_field;
 use super::lifted::Lifted;
 use super::names::validate_label;
 use super::options::Options;
@@ -65,7 +65,9 @@ pub(super) fn validate_lifted(
     let versions = spec.value().at("versions").list();
     let has_status = versions.iter().any(has_status);
     let schema = Node::new(lifted.schema, at.child("validation"));
-    validate_validation(&schema, has_status, options, errors);
+    let first = versions.first().map_or("", |version| version.at("name").str());
+    let limit = options.cost_limit(first);
+    validate_validation(&schema, has_status, (options, limit), errors);
     validate_subresources(&Node::new(lifted.subresources, at.child("subresources")), errors);
     validate_columns(&Node::new(lifted.columns, at.child("additionalPrinterColumns")), errors);
     let fields = Node::new(lifted.selectable_fields, at.child("selectableFields"));
@@ -93,7 +95,8 @@ fn validate_version(
     validate_deprecation_warning(version, errors);
     if !lifted.is_schema_common {
         let has_status = has_status(version.value());
-        validate_validation(&version.at("schema"), has_status, options, errors);
+        let limit = options.cost_limit(version.value().at("name").str());
+        validate_validation(&version.at("schema"), has_status, (options, limit), errors);
     }
     if !lifted.are_subresources_common {
         validate_subresources(&version.at("subresources"), errors);
@@ -222,7 +225,7 @@ fn validate_selectable_fields(
             errors.required(&path, "");
             continue;
         }
-        let found = match find_field(path.str(), schema, false) {
+        let found = match find_field(path.str(), schema, Brackets::Forbidden) {
             Ok(found) => found,
             Err(wrong) => {
                 errors.invalid(&path, format!("is an invalid path: {wrong}"));

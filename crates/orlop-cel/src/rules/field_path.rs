@@ -1,31 +1,62 @@
 //! Paths to fields of a schema: `.spec.ports` and `.spec['a.b']`.
 //!
-//! After `ValidFieldPath` in `pkg/apiserver/schema/cel/validation.go`.
+//! After `ValidFieldPath` in
+//! `staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go`. The schema
+//! is whatever knows its properties: JSON as it was written, or [`Structural`].
+
+use std::sync::LazyLock;
 
 use orlop_machinery::Value;
+use orlop_machinery::structural::{Additional, Shape, Structural};
 
-/// A field that a path leads to.
-pub(super) struct Field<'a> {
-    /// The first step.
-    pub(super) root: String,
-    /// All steps, in one way of writing them.
-    pub(super) path: String,
-    /// The schema of the field; null where any value may be.
-    pub(super) schema: &'a Value,
+/// The schema of what `additionalProperties: true` allows.
+static ANYTHING: LazyLock<Structural> = LazyLock::new(Structural::default);
+
+/// A schema as paths see it.
+pub trait FieldSchema: Copy {
+    /// What is behind a name.
+    fn step(self, name: &str) -> Step<Self>;
 }
 
-/// Follows a path, or says why that cannot be done.
-pub(super) fn find_field<'a>(
+/// Where a name leads.
+pub enum Step<S> {
+    /// To a property.
+    Property(S),
+    /// To an entry of a map.
+    Entry(S),
+    /// Nowhere.
+    Nowhere,
+}
+
+/// A field that a path leads to.
+#[derive(Debug)]
+pub struct FieldAt<S> {
+    /// The first step.
+    pub root: String,
+    /// All steps, in one way of writing them.
+    pub path: String,
+    /// The schema of the field.
+    pub schema: S,
+}
+
+/// Follows a path.
+///
+/// # Errors
+///
+/// Why that cannot be done, in upstream's words.
+pub fn find_field<S: FieldSchema>(
     path: &str,
-    schema: &'a Value,
-    allows_brackets: bool,
-) -> Result<Field<'a>, String> {
-    let mut field = Field { root: String::new(), path: String::new(), schema };
+    schema: S,
+    brackets: Brackets,
+) -> Result<FieldAt<S>, String> {
+    let mut field = FieldAt { root: String::new(), path: String::new(), schema };
     let mut tokens = tokens(path).into_iter();
     let end = || "unexpected end of JSON path".to_owned();
     while let Some(token) = tokens.next() {
         match token {
-            "[" if !allows_brackets => return Err("array notation is not allowed".to_owned()),
+            "[" if brackets == Brackets::Forbidden => {
+                return Err("array notation is not allowed".to_owned());
+            }
             "[" => {
                 let token = tokens.next().ok_or_else(end)?;
                 let name = token.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
@@ -44,29 +75,66 @@ pub(super) fn find_field<'a>(
     Ok(field)
 }
 
-impl Field<'_> {
+/// Whether a path may have steps like `['a.b']`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brackets {
+    /// Yes.
+    Allowed,
+    /// No.
+    Forbidden,
+}
+
+impl<S: FieldSchema> FieldAt<S> {
     /// Goes on to a property, or to an entry of a map.
     fn step(&mut self, name: &str) -> Result<(), String> {
-        let missing = || Err("does not refer to a valid field".to_owned());
-        let properties = self.schema.at("properties");
-        let additional = self.schema.at("additionalProperties");
-        if !properties.map().is_empty() {
-            let Some(schema) = properties.get(name) else { return missing() };
-            self.schema = schema;
-            if !self.path.is_empty() {
-                self.path.push('.');
+        self.schema = match self.schema.step(name) {
+            Step::Property(schema) => {
+                if !self.path.is_empty() {
+                    self.path.push('.');
+                }
+                self.path.push_str(name);
+                schema
             }
-            self.path.push_str(name);
-        } else if !additional.is_null() {
-            self.schema = additional;
-            self.path += &format!("[{name}]");
-        } else {
-            return missing();
-        }
+            Step::Entry(schema) => {
+                self.path += &format!("[{name}]");
+                schema
+            }
+            Step::Nowhere => return Err("does not refer to a valid field".to_owned()),
+        };
         if self.root.is_empty() {
             self.root.clone_from(&self.path);
         }
         Ok(())
+    }
+}
+
+impl FieldSchema for &Value {
+    fn step(self, name: &str) -> Step<Self> {
+        let properties = self.at("properties");
+        let additional = self.at("additionalProperties");
+        if !properties.map().is_empty() {
+            return properties.get(name).map_or(Step::Nowhere, Step::Property);
+        }
+        match additional {
+            Value::Null => Step::Nowhere,
+            additional => Step::Entry(additional),
+        }
+    }
+}
+
+impl FieldSchema for &Structural {
+    fn step(self, name: &str) -> Step<Self> {
+        match &self.shape {
+            Some(Shape::Object { properties, additional, .. }) => match properties.get(name) {
+                Some(property) => Step::Property(property),
+                None if properties.is_empty() && *additional == Additional::Allowed => {
+                    Step::Entry(&ANYTHING)
+                }
+                None => Step::Nowhere,
+            },
+            Some(Shape::Map { values, .. }) => Step::Entry(values),
+            _ => Step::Nowhere,
+        }
     }
 }
 
@@ -127,14 +195,20 @@ mod tests {
 
     fn check(path: &str, expect: Result<&str, &str>) {
         let schema = json::parse(
-            br#"{"properties": {"spec": {"properties": {"a.b": {"type": "string"}}},
-                "map": {"additionalProperties": {"type": "string"}},
-                "any": {"additionalProperties": true}, "leaf": {"type": "string"}}}"#,
+            br#"{"type": "object", "properties": {
+                "spec": {"type": "object", "properties": {"a.b": {"type": "string"}}},
+                "map": {"type": "object", "additionalProperties": {"type": "string"}},
+                "any": {"type": "object", "additionalProperties": true},
+                "leaf": {"type": "string"}}}"#,
         )
         .unwrap();
-        let found = find_field(path, &schema, true);
+        let found = find_field(path, &schema, Brackets::Allowed);
         let seen = found.as_ref().map(|field| field.path.as_str()).map_err(String::as_str);
         assert_eq!(seen, expect, "{path}");
+        let structural = Structural::read(&schema).unwrap();
+        let found = find_field(path, &structural, Brackets::Allowed);
+        let seen = found.as_ref().map(|field| field.path.as_str()).map_err(String::as_str);
+        assert_eq!(seen, expect, "{path} of a structural schema");
     }
 
     #[test]

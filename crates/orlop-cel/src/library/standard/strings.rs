@@ -1,0 +1,105 @@
+//! What texts contain, start and end with, and match.
+
+use std::sync::Arc;
+
+use orlop_machinery::regular_expression;
+use regex::Regex;
+
+use crate::cost;
+use crate::error::EvalError;
+use crate::function::{Context, Function, Overload, Prepared, T};
+use crate::value::Value;
+
+use super::Called;
+
+const TWO_STRINGS: &[T] = &[T::String, T::String];
+
+pub(super) const CONTAINS: Function = Function {
+    name: "contains",
+    overloads: &[Overload::member("contains_string", TWO_STRINGS, T::Bool, contains)
+        .costs_by_id(product_cost)],
+};
+
+pub(super) const STARTS_WITH: Function = Function {
+    name: "startsWith",
+    overloads: &[Overload::member("starts_with_string", TWO_STRINGS, T::Bool, starts_with)
+        .costs_by_id(traversal_cost)],
+};
+
+pub(super) const ENDS_WITH: Function = Function {
+    name: "endsWith",
+    overloads: &[Overload::member("ends_with_string", TWO_STRINGS, T::Bool, ends_with)
+        .costs_by_id(traversal_cost)],
+};
+
+pub(super) const MATCHES: Function = Function {
+    name: "matches",
+    overloads: &[
+        Overload::global("matches", TWO_STRINGS, T::Bool, matches).prepares(prepare),
+        Overload::member("matches_string", TWO_STRINGS, T::Bool, matches)
+            .costs_by_id(regex_cost)
+            .prepares(prepare),
+    ],
+};
+
+fn texts<'t>(args: &'t [Value<'_>]) -> Result<(&'t str, &'t str), EvalError> {
+    match args {
+        [Value::String(a), Value::String(b)] => Ok((a, b)),
+        _ => Err(EvalError::NoSuchOverload),
+    }
+}
+
+fn contains<'a>(context: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
+    let (text, part) = texts(args)?;
+    context.work.look(text.len() / 64)?;
+    Ok(Value::Bool(text.contains(part)))
+}
+
+fn starts_with<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
+    let (text, part) = texts(args)?;
+    Ok(Value::Bool(text.starts_with(part)))
+}
+
+fn ends_with<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
+    let (text, part) = texts(args)?;
+    Ok(Value::Bool(text.ends_with(part)))
+}
+
+fn matches<'a>(context: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
+    let (text, pattern) = texts(args)?;
+    context.work.look(text.len() / 8)?;
+    if let Some(regex) = context.prepared.and_then(|prepared| prepared.downcast_ref::<Regex>()) {
+        return Ok(Value::Bool(regex.is_match(text)));
+    }
+    context.work.look(pattern.len())?;
+    Ok(Value::Bool(compile(pattern)?.is_match(text)))
+}
+
+fn prepare(args: &[Option<&Value<'_>>]) -> Option<Result<Prepared, EvalError>> {
+    let pattern = args.get(1)?.and_then(Value::as_str)?;
+    Some(compile(pattern).map(|regex| Arc::new(regex) as Prepared))
+}
+
+fn compile(pattern: &str) -> Result<Regex, EvalError> {
+    regular_expression::compile(pattern).map_err(|error| EvalError::new(error.to_string()))
+}
+
+fn sizes(args: &[Value<'_>]) -> [u64; 2] {
+    [0, 1].map(|at| args.get(at).map_or(1, cost::size_of))
+}
+
+fn traversal_cost(args: &[Value<'_>], _: &Value<'_>) -> u64 {
+    cost::scale(sizes(args)[0], cost::STRING_TRAVERSAL_FACTOR)
+}
+
+fn product_cost(args: &[Value<'_>], _: &Value<'_>) -> u64 {
+    let [text, part] = sizes(args).map(|size| cost::scale(size, cost::STRING_TRAVERSAL_FACTOR));
+    text.saturating_mul(part)
+}
+
+/// One more than the length, because an expression can be expensive on an empty text too.
+fn regex_cost(args: &[Value<'_>], _: &Value<'_>) -> u64 {
+    let [text, pattern] = sizes(args);
+    let text = cost::scale(text.saturating_add(1), cost::STRING_TRAVERSAL_FACTOR);
+    text.saturating_mul(cost::scale(pattern, cost::REGEX_LENGTH_FACTOR))
+}

@@ -1,0 +1,50 @@
+//! What one evaluation may do, beside what it costs.
+//!
+//! Costs are upstream's and do not count everything: comparing two lists costs by their number of
+//! items, however deep those are, and values share their parts. So what walks values or makes them
+//! also counts here, and an evaluation that does too much ends.
+
+use crate::error::EvalError;
+
+/// How many values one evaluation may look at: about a second.
+const STEPS_MAX: u64 = 100_000_000;
+/// How many bytes of values one evaluation may make.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// What is left of it.
+#[derive(Clone, Debug)]
+pub struct Work {
+    steps: u64,
+    bytes: u64,
+}
+
+impl Default for Work {
+    fn default() -> Work {
+        Work { steps: STEPS_MAX, bytes: BYTES_MAX }
+    }
+}
+
+impl Work {
+    /// Says that so many values, or words of text, are looked at.
+    ///
+    /// # Errors
+    ///
+    /// When that is too much.
+    pub fn look(&mut self, values: usize) -> Result<(), EvalError> {
+        take(&mut self.steps, values)
+    }
+
+    /// Says that so many bytes of values are about to be made.
+    ///
+    /// # Errors
+    ///
+    /// When that is too much.
+    pub fn make(&mut self, bytes: usize) -> Result<(), EvalError> {
+        take(&mut self.bytes, bytes)
+    }
+}
+
+fn take(left: &mut u64, amount: usize) -> Result<(), EvalError> {
+    *left = left.checked_sub(amount as u64).ok_or(EvalError::ValueTooLarge)?;
+    Ok(())
+}
