@@ -7,9 +7,9 @@
 //! anything else of a call is logged here.
 //!
 //! After `staging/src/k8s.io/apiserver/pkg/util/webhook/{client,webhook}.go` and
-//! `staging/src/k8s.io/client-go/rest/{request,with_retry}.go`. As there, a webhook that asks for it
-//! (`Retry-After` with 429 or 5xx) is called again, and HTTP/2 is offered to this machine only: a
-//! single connection would send every call to one of several backends of a Service. Unlike there,
+//! `staging/src/k8s.io/client-go/rest/{request,with_retry}.go`. As there, a webhook that asks for
+//! it (`Retry-After` with 429 or 5xx) is called again, and HTTP/2 is offered to this machine only:
+//! a single connection would send every call to one of several backends of a Service. Unlike there,
 //! redirects are errors, and calls without effects may be repeated when a connection is lost.
 //!
 //! Not here: what calls say (conversion, admission), and credentials for webhooks.

@@ -1,8 +1,8 @@
 //! The authorities that this machine trusts, for calls to webhooks that do not name their own.
 //!
 //! After `src/crypto/x509/root_unix.go` and `root_linux.go` of Go: the file that `SSL_CERT_FILE`
-//! names, or the first that is there of those where distributions keep them. Unlike there, folders of
-//! single certificates are not read: every distribution with one has a file too.
+//! names, or the first that is there of those where distributions keep them. Unlike there, folders
+//! of single certificates are not read: every distribution with one has a file too.
 
 use std::{env, fs};
 

@@ -5,8 +5,8 @@ use orlop_machinery::Value;
 use super::field_path::FieldPath;
 use super::rule::{Outputs, Rule};
 
-/// What the expressions of one conversion of an object may cost: upstream's bound for the validation
-/// of an object.
+/// What the expressions of one conversion of an object may cost: upstream's bound for the
+/// validation of an object.
 const OBJECT_BUDGET: u64 = 10_000_000;
 
 /// From the first version of a pair to the second, or back.

@@ -1,8 +1,8 @@
 //! Objects made from a schema, to show on them what rules do.
 //!
-//! They are the same every time. Every field of text has a value of its own, so that two fields that
-//! change places are found out; fields with choices have each of them; and besides objects with
-//! everything there are objects that lack one field or have only what they must.
+//! They are the same every time. Every field of text has a value of its own, so that two fields
+//! that change places are found out; fields with choices have each of them; and besides objects
+//! with everything there are objects that lack one field or have only what they must.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Rules at work on a schema: what they make of the schema of one version must be that of the other.
+//! Rules at work on a schema: of that of one version they must make that of the other.
 //!
 //! Fields that only one version has must be named by a rule, so that nobody forgets one. Parts that
 //! keep unknown fields may have any.

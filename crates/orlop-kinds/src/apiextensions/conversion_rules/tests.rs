@@ -389,7 +389,8 @@ fn large() -> ConversionRules {
         "{at: {type: object, properties: {host: {type: string}, port: {type: integer}}}, \
           mode: {type: string, enum: [A, B]}, tier: {type: string}, items: {type: array, items: \
           {type: object, properties: {new: {type: string}, level: {type: integer}}}}}",
-        "[{move: {from: spec.host, to: spec.at.host}}, {move: {from: spec.port, to: spec.at.port}}, \
+        "[{move: {from: spec.host, to: spec.at.host}}, \
+          {move: {from: spec.port, to: spec.at.port}}, \
           {values: {path: spec.mode, lossy: true, pairs: [{from: a, to: A}, {from: b, to: B}, \
           {from: c, to: B}]}}, {remove: {path: spec.note}}, \
           {add: {path: spec.tier, value: standard}}, {move: {from: spec.list, to: spec.items}}, \
