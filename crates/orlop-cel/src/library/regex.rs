@@ -104,11 +104,13 @@ fn find_at_most<'a>(
 }
 
 /// The pattern of a call: what was prepared, or compiled now.
-fn compiled(context: &Context<'_>, pattern: &Value<'_>) -> Result<Regex, EvalError> {
+fn compiled(context: &mut Context<'_>, pattern: &Value<'_>) -> Result<Regex, EvalError> {
     if let Some(prepared) = context.prepared.and_then(|any| any.downcast_ref::<Regex>()) {
         return Ok(prepared.clone());
     }
-    regular_expression::compile(text(pattern)?).map_err(|wrong| illegal(&wrong))
+    let pattern = text(pattern)?;
+    context.work.compile(pattern)?;
+    regular_expression::compile(pattern).map_err(|wrong| illegal(&wrong))
 }
 
 fn illegal(wrong: &SyntaxError) -> EvalError {

@@ -71,7 +71,7 @@ fn matches<'a>(context: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
     if let Some(regex) = context.prepared.and_then(|prepared| prepared.downcast_ref::<Regex>()) {
         return Ok(Value::Bool(regex.is_match(text)));
     }
-    context.work.look(pattern.len())?;
+    context.work.compile(pattern)?;
     Ok(Value::Bool(compile(pattern)?.is_match(text)))
 }
 
