@@ -138,18 +138,15 @@ impl Environment {
 
     /// Adds an object type, and all object types in it, so that expressions can name them.
     pub fn add_types(&mut self, decl: &DeclType) {
-        match decl.shape() {
-            Shape::Object(object) => {
-                if self.types.insert(object.name.clone(), decl.clone()).is_none() {
-                    for field in object.fields() {
-                        self.add_types(&field.ty);
-                    }
-                }
-            }
-            Shape::List { items: element, .. } | Shape::Map { values: element } => {
-                self.add_types(element);
-            }
-            _ => {}
+        if let Some(element) = decl.element() {
+            self.add_types(element);
+        }
+        let Some(object) = decl.as_object() else { return };
+        if self.types.insert(object.name.clone(), decl.clone()).is_some() {
+            return;
+        }
+        for field in object.fields() {
+            self.add_types(&field.ty);
         }
     }
 
