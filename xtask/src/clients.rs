@@ -32,12 +32,13 @@ const KUBECTL_OLD_PACKAGE: &str = "kubernetes-client";
 type Step = (&'static str, fn(&Folder) -> Result<()>);
 
 /// In this order: the first brings what the others may need.
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 6] = [
     ("the Python client", Folder::install_python),
     ("kubectl, helm and the Go program", Folder::install_go),
     ("the JavaScript client", Folder::install_javascript),
     ("the old kubectl", Folder::install_kubectl_old),
     ("the kube-rs program", Folder::install_rust),
+    ("published definitions", Folder::install_published),
 ];
 
 /// Installs the clients that are missing or of another version.
@@ -158,6 +159,31 @@ impl Folder {
         Ok(())
     }
 
+    /// Links the packages of `published.txt`, which Go downloads to where it keeps its modules.
+    fn install_published(&self) -> Result<()> {
+        let table = fs::read_to_string(sources().join("published.txt"))?;
+        let packages = published(&table)?;
+        let folder = self.path.join("published");
+        let is_there = packages.iter().all(|(name, _)| folder.join(name).is_dir());
+        if is_there && self.is_installed("published", &table) {
+            return Ok(());
+        }
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        let go = self.program("go", "version", GO_MIN, GO_PACKAGE)?;
+        let mut failed = Vec::new();
+        for (name, module) in packages {
+            match go_module(&go, &folder, module) {
+                Ok(source) => std::os::unix::fs::symlink(source, folder.join(name))?,
+                Err(error) => failed.push(format!("{name}: {error:#}")),
+            }
+        }
+        ensure!(failed.is_empty(), "{}", failed.join("; "));
+        self.note_installed("published", &table)
+    }
+
     /// A program from `PATH` if it is new enough, else the one that a Python package brings.
     fn program(
         &self,
@@ -220,6 +246,27 @@ fn succeed(command: &mut Command) -> Result<()> {
     }
 }
 
+/// The names and modules of a table of packages.
+fn published(table: &str) -> Result<Vec<(&str, &str)>> {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let mut words = line.split_whitespace();
+            words.next().zip(words.next()).with_context(|| format!("not a package: {line}"))
+        })
+        .collect()
+}
+
+/// Downloads a module, if it is not there yet, and returns its folder.
+fn go_module(go: &Path, folder: &Path, module: &str) -> Result<PathBuf> {
+    let mut command = Command::new(go);
+    // Outside of any module, so that nothing but the argument says what is downloaded.
+    command.current_dir(folder).env("GOTOOLCHAIN", "local").env("GOWORK", "off");
+    command.env("GOFLAGS", "-mod=mod").args(["mod", "download", "-json", module]);
+    let said: serde_json::Value = serde_json::from_str(&shell::output(&mut command)?)?;
+    Ok(PathBuf::from(said["Dir"].as_str().with_context(|| format!("no folder: {said}"))?))
+}
+
 /// The first `X.Y` in a line such as `go version go1.26.8 linux/amd64` or `v20.20.2`.
 fn version(said: &str) -> Option<(u32, u32)> {
     let words = said.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
@@ -250,6 +297,13 @@ mod tests {
         assert_eq!(version("go version go1.26.8 linux/amd64"), Some((1, 26)));
         assert_eq!(version("v20.20.2\n"), Some((20, 20)));
         assert_eq!(version("none"), None);
+    }
+
+    #[test]
+    fn packages_are_the_first_two_columns() {
+        let table = "# a table\na   example.test/a@v1  x,y  -\n";
+        assert_eq!(published(table).unwrap(), [("a", "example.test/a@v1")]);
+        assert!(published("a\n").is_err());
     }
 
     #[test]

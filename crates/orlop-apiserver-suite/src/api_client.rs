@@ -92,12 +92,15 @@ impl ApiClient {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Reply, NoReply> {
-        let lost = |error: &dyn std::fmt::Display| NoReply::Lost(error.to_string());
-        let response = self.start(method, path, body).await?;
-        let (parts, body) = response.into_parts();
-        let bytes = tokio::time::timeout(PATIENCE, body.collect()).await;
-        let bytes = bytes.map_err(|late| lost(&late))?.map_err(|error| lost(&error))?.to_bytes();
-        Ok(Reply { code: parts.status.as_u16(), headers: parts.headers, bytes })
+        read(self.start((method, path), "application/json", body).await?).await
+    }
+
+    /// Reads what is at a path in a form of it.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub async fn get_as(&self, path: &str, accept: &str) -> Result<Reply, NoReply> {
+        read(self.start(("GET", path), accept, None).await?).await
     }
 
     /// Starts to watch.
@@ -105,7 +108,7 @@ impl ApiClient {
     /// # Errors
     /// When the server refuses, or there is no answer.
     pub async fn watch(&self, path: &str) -> Result<Result<ApiWatch, Reply>, NoReply> {
-        let response = self.start("GET", path, None).await?;
+        let response = self.start(("GET", path), "application/json", None).await?;
         if response.status().is_success() {
             return Ok(Ok(ApiWatch { body: response.into_body(), buffer: Vec::new() }));
         }
@@ -117,8 +120,8 @@ impl ApiClient {
 
     async fn start(
         &self,
-        method: &str,
-        path: &str,
+        (method, path): (&str, &str),
+        accept: &str,
         body: Option<&Value>,
     ) -> Result<http::Response<Incoming>, NoReply> {
         let mut sender =
@@ -127,6 +130,7 @@ impl ApiClient {
         let request = Request::builder()
             .method(method)
             .uri(format!("https://kubernetes{path}"))
+            .header("accept", accept)
             .header("content-type", "application/json")
             .body(Full::new(bytes))
             .map_err(|error| NoReply::NotSent(error.to_string()))?;
@@ -189,6 +193,15 @@ impl ApiClient {
     pub async fn create(&self, path: &str, object: &Value) -> Result<Value> {
         self.expect(201, ("POST", path), Some(object)).await
     }
+}
+
+/// Reads the whole answer.
+async fn read(response: http::Response<Incoming>) -> Result<Reply, NoReply> {
+    let lost = |error: &dyn std::fmt::Display| NoReply::Lost(error.to_string());
+    let (parts, body) = response.into_parts();
+    let bytes = tokio::time::timeout(PATIENCE, body.collect()).await;
+    let bytes = bytes.map_err(|late| lost(&late))?.map_err(|error| lost(&error))?.to_bytes();
+    Ok(Reply { code: parts.status.as_u16(), headers: parts.headers, bytes })
 }
 
 impl NoReply {

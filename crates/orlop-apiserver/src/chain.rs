@@ -116,6 +116,10 @@ async fn steps(
         let response = deadline::within(time, non_resource(server, parts)).await?;
         return Ok(Answer { response, place });
     }
+    let definition = match definition {
+        None => server.find_late(&info).await,
+        known => known,
+    };
     let Some(definition) = definition else {
         let response = server.non_resource.discovery.not_found(&server.catalog(), &info.path)?;
         return Ok(Answer { response, place });

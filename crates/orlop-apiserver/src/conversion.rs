@@ -5,6 +5,9 @@
 //! go through conversion together. What comes out differs from what went in by `apiVersion`, by
 //! what the strategy says, and in metadata by labels and annotations only.
 //!
+//! Strategy `None` with rules in an annotation of the definition is conversion by these rules, which
+//! is ours ([`orlop_kinds::conversion_rules`]).
+//!
 //! After `staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/conversion/{converter,
 //! nop_converter}.go`. Errors are upstream's texts with code 500 and without a reason, as a Go error
 //! that nobody has given one.
@@ -19,6 +22,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use orlop_kinds::conversion_rules::ConversionRules;
 use orlop_machinery::Value;
 use orlop_machinery::group_version::GroupVersion;
 use orlop_machinery::status::{Reason, Status};
@@ -65,6 +69,8 @@ pub struct Converter {
 enum Strategy {
     /// Only `apiVersion` changes.
     None,
+    /// Rules in an annotation say how. Upstream would change `apiVersion` only.
+    Rules(Box<ConversionRules>),
     /// Somebody is asked.
     Webhook(Box<WebhookConverter>),
 }
@@ -84,7 +90,14 @@ impl Converter {
             .collect();
         let name = definition.path(&["metadata", "name"]).str();
         let strategy = match spec.path(&["conversion", "strategy"]).str() {
-            "None" => Strategy::None,
+            "None" => match ConversionRules::compile(definition) {
+                Ok(None) => Strategy::None,
+                Ok(Some(rules)) => Strategy::Rules(Box::new(rules)),
+                Err(details) => {
+                    let why = details.join("; ");
+                    return Err(untyped(format!("bad conversion rules for CRD {name}: {why}")));
+                }
+            },
             "Webhook" => {
                 let webhook = spec.path(&["conversion", "webhook"]);
                 let converter = WebhookConverter::new(name, webhook, options);
@@ -117,6 +130,13 @@ impl Converter {
                     object.set("apiVersion", to);
                 }
                 Ok(objects)
+            }
+            Strategy::Rules(rules) => {
+                let version = to.rsplit('/').next().unwrap_or_default();
+                let convert = |object| {
+                    rules.convert(object, version).map_err(|error| untyped(error.to_string()))
+                };
+                objects.into_iter().map(convert).collect()
             }
             Strategy::Webhook(webhook) => webhook.convert(objects, to).await,
         }
@@ -195,6 +215,33 @@ mod tests {
         check(&["example.com/v3"], "example.com/v1", Err(from)).await;
         let list = "request to convert CR list failed, list index 1 has invalid group/version: v1";
         check(&["example.com/v1", "v1"], "example.com/v1", Err(list)).await;
+    }
+
+    #[tokio::test]
+    async fn rules_of_the_definition_convert() {
+        let mut with_rules = definition(r#"{"strategy": "None"}"#);
+        let text = "conversions: [{from: v1, to: v2, rules: [{move: {from: a, to: b}}]}]";
+        let annotations = with_rules.entry("metadata").entry("annotations");
+        annotations.set("conversion.orlop.dev/rules", text);
+        let bad = Converter::new(&with_rules, &ConversionOptions::default());
+        let why = "bad conversion rules for CRD foos.example.com: conversions[0].rules[0].move: a \
+                   is not in the schema of v1 as the rules before left it";
+        assert_eq!(bad.unwrap_err().message, why);
+        for (at, field) in ["a", "b"].into_iter().enumerate() {
+            let schema = format!(
+                r#"{{"openAPIV3Schema": {{"properties": {{"{field}": {{"type": "string"}}}}}}}}"#
+            );
+            let versions = with_rules.entry("spec").entry("versions").make_list();
+            versions[at].set("schema", json::parse(schema.as_bytes()).unwrap());
+        }
+        let converter = Converter::new(&with_rules, &ConversionOptions::default()).unwrap();
+        assert!(!converter.is_trivial());
+        let old = Value::from([("apiVersion", "example.com/v1"), ("a", "x")]);
+        let new = Value::from([("apiVersion", "example.com/v2"), ("b", "x")]);
+        let both = vec![old.clone(), new.clone()];
+        let converted = converter.convert(both, "example.com/v2").await;
+        assert_eq!(converted, Ok(vec![new.clone(), new.clone()]));
+        assert_eq!(converter.convert(vec![new], "example.com/v1").await, Ok(vec![old]));
     }
 
     #[test]

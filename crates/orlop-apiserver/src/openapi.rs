@@ -2,8 +2,9 @@
 //!
 //! After `vendor/k8s.io/kube-openapi/pkg/handler` and `.../pkg/handler3`. The documents are those
 //! of [`orlop_machinery::openapi`]. They are large and seldom asked for: each is made on the first
-//! request, on a thread that may block, and kept as gzip and nothing else, until the catalog is
-//! another one.
+//! request, on a thread that may block. Those of built-in kinds are kept as gzip and nothing else;
+//! those of custom resources are made for each request, and what tells of all of them when the
+//! catalog is another one.
 //!
 //! Where this differs from upstream: version 3 is compressed for clients that accept it, the index
 //! has a media type and an entity tag, and there is no `Last-Modified` and no `Range`.
@@ -40,13 +41,16 @@ const OLD_PROTOBUF_V2: &str = "application/com.github.proto-openapi.spec.v2@v1.0
 /// Serves the OpenAPI documents.
 #[derive(Default)]
 pub struct OpenApi {
+    built_in: Arc<OnceCell<Version3>>,
     built: ArcSwapOption<Built>,
 }
 
 /// What was made of one catalog.
 struct Built {
     catalog: Arc<Catalog>,
-    version_3: OnceCell<Version3>,
+    /// The documents of built-in kinds, which are the same for every catalog.
+    built_in: Arc<OnceCell<Version3>>,
+    index: OnceCell<Document>,
     version_2: OnceCell<Version2>,
 }
 
@@ -56,9 +60,8 @@ struct Version2 {
     protobuf: Document,
 }
 
-/// The documents of version 3 and what tells of them.
+/// The documents of version 3.
 struct Version3 {
-    index: Document,
     /// By name: `apis/apps/v1`.
     documents: BTreeMap<String, Document>,
 }
@@ -86,8 +89,8 @@ impl OpenApi {
         let built = self.built(catalog);
         match below {
             "2" => Some(built.serve_version_2(parts).await),
-            "3" => Some(match built.version_3().await {
-                Ok(version_3) => version_3.index.serve(parts, JSON).await,
+            "3" => Some(match built.index().await {
+                Ok(index) => index.serve(parts, JSON).await,
                 Err(failed) => failed,
             }),
             _ => {
@@ -105,7 +108,8 @@ impl OpenApi {
         }
         let built = Arc::new(Built {
             catalog: catalog.clone(),
-            version_3: OnceCell::new(),
+            built_in: self.built_in.clone(),
+            index: OnceCell::new(),
             version_2: OnceCell::new(),
         });
         self.built.store(Some(built.clone()));
@@ -116,7 +120,24 @@ impl OpenApi {
 impl Built {
     async fn version_3(&self) -> Result<&Version3, Response<Body>> {
         let catalog = self.catalog.clone();
-        self.version_3.get_or_try_init(|| blocking(move || build::version_3(&catalog))).await
+        self.built_in.get_or_try_init(|| blocking(move || build::version_3(&catalog))).await
+    }
+
+    /// What tells of all documents of version 3.
+    async fn index(&self) -> Result<&Document, Response<Body>> {
+        self.version_3().await?;
+        let (catalog, built_in) = (self.catalog.clone(), self.built_in.clone());
+        let make = move || build::index(built_in.get().map(|all| &all.documents), &catalog);
+        self.index.get_or_try_init(|| blocking(make)).await
+    }
+
+    /// The document of this name; none if there is none.
+    async fn document(&self, name: &str) -> Result<Option<Document>, Response<Body>> {
+        if let Some(document) = self.version_3().await?.documents.get(name) {
+            return Ok(Some(document.clone()));
+        }
+        let (catalog, name) = (self.catalog.clone(), name.to_owned());
+        blocking(move || build::custom(&catalog, &name)).await
     }
 
     async fn version_2(&self) -> Result<&Version2, Response<Body>> {
@@ -141,12 +162,10 @@ impl Built {
         clock: &dyn Clock,
         parts: &Parts,
     ) -> Response<Body> {
-        let version_3 = match self.version_3().await {
-            Ok(version_3) => version_3,
+        let document = match self.document(name).await {
+            Ok(Some(document)) => document,
+            Ok(None) => return empty(StatusCode::NOT_FOUND),
             Err(failed) => return failed,
-        };
-        let Some(document) = version_3.documents.get(name) else {
-            return empty(StatusCode::NOT_FOUND);
         };
         if choose(parts, &[JSON]).is_none() {
             return not_acceptable();

@@ -1,15 +1,15 @@
 //! The server as a value: what every request needs, and how it starts.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use http::{Request, Response};
 use orlop_kinds::service_allocation::ClusterFamilies;
+use orlop_machinery::Str;
 use orlop_machinery::names::IpFamily;
 use orlop_machinery::status::Status;
-use orlop_machinery::{Str, Value};
 use orlop_storage::{Clock, Store};
 use tokio::task::JoinSet;
 
@@ -19,7 +19,9 @@ use crate::body::{Body, RequestBody};
 use crate::bootstrap::{AuthenticationTrust, Bootstrap, BootstrapOptions, RequestHeaderTrust};
 use crate::catalog::Catalog;
 use crate::chain;
-use crate::custom_resource_definitions::{CustomResourceDefinitions, Serve, ServedChange};
+use crate::conversion::ConversionOptions;
+use crate::custom_resource::Serving;
+use crate::custom_resource_definitions::CustomResourceDefinitions;
 use crate::definition::Definition;
 use crate::discovery::Discovery;
 use crate::event_ttl::EventTtl;
@@ -31,8 +33,10 @@ use crate::non_resource::NonResource;
 use crate::object_counts::ObjectCounts;
 use crate::openapi::OpenApi;
 use crate::own_objects::OwnObjects;
+use crate::own_services::OwnServices;
 use crate::reads::Reads;
 use crate::registry::{Manager, Write};
+use crate::request::RequestInfo;
 use crate::serve::{Handle, Peer, ShuttingDown};
 use crate::server_options::{Options, ServiceNetwork};
 use crate::version::Version;
@@ -68,6 +72,8 @@ pub(crate) struct Inner {
     built_in: Arc<Catalog>,
     /// What is served now.
     served: ArcSwap<Catalog>,
+    /// What else may be served soon; set when the server starts.
+    custom: OnceLock<CustomResourceDefinitions>,
     /// How it is read.
     pub reads: Reads,
     /// What is decided by who started the server.
@@ -127,9 +133,12 @@ impl Server {
             let repair = Repair::new(allocator, &objects, &hostname);
             tasks.spawn(async move { repair.run().await });
         }
-        let serve = Arc::new(Unserved);
+        let services = Arc::new(OwnServices::of(objects));
+        let conversion = ConversionOptions { services, ..ConversionOptions::default() };
+        let serve = Arc::new(Serving::new(&inner, conversion));
         let definitions = CustomResourceDefinitions::start(&inner, serve).await;
-        let (_, follower) = definitions.map_err(failed)?;
+        let (definitions, follower) = definitions.map_err(failed)?;
+        let _ = inner.custom.set(definitions);
         tasks.spawn(follower.run());
         tasks.spawn(end_watches(inner.clone()));
         Ok(Server { inner, bootstrap, tasks: Mutex::new(tasks) })
@@ -208,6 +217,7 @@ impl Inner {
             clock,
             served: ArcSwap::new(catalog.clone()),
             built_in: catalog,
+            custom: OnceLock::new(),
             options,
             hooks,
         }
@@ -235,6 +245,14 @@ impl Inner {
         self.served.load_full()
     }
 
+    /// A resource that is served by now: another server may have been told of it a moment ago.
+    pub(crate) async fn find_late(&self, info: &RequestInfo) -> Option<Arc<Definition>> {
+        // Built-in groups without a dot have no custom resources.
+        let custom = self.custom.get().filter(|_| info.group.contains('.'))?;
+        custom.catch_up(self).await.ok()?;
+        self.catalog().find(&info.group, &info.version, &info.resource).cloned()
+    }
+
     /// Serves from another catalog from now on.
     pub(crate) fn serve(&self, catalog: Catalog) {
         self.served.store(Arc::new(catalog));
@@ -256,17 +274,6 @@ impl Inner {
     pub(crate) async fn measure(&self) -> Snapshot {
         let objects = self.counts.all(&self.catalog(), &self.reads).await;
         Snapshot { objects, ..Snapshot::default() }
-    }
-}
-
-/// Custom resources are not served.
-struct Unserved;
-
-impl Serve for Unserved {
-    fn serve(&self, _changes: Vec<ServedChange>) {}
-
-    fn stored(&self, _object: &Value) -> Result<Arc<Definition>, Status> {
-        Err(Status::internal_error("custom resources are not served"))
     }
 }
 

@@ -69,6 +69,93 @@ function collector(wanted) {
   return { words, add, whole };
 }
 
+const GROUP = 'javascript-probe.orlop.dev';
+
+// Lamps, with a status and a rule.
+function lampDefinition() {
+  const spec = {
+    type: 'object',
+    required: ['color'],
+    properties: {
+      color: { type: 'string', _enum: ['red', 'white'] },
+      watts: { type: 'integer', minimum: 1, _default: 40 },
+    },
+    x_kubernetes_validations: [{ rule: "self.watts <= 100 || self.color == 'red'" }],
+  };
+  const status = { type: 'object', properties: { phase: { type: 'string' } } };
+  return {
+    metadata: { name: `lamps.${GROUP}` },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: { plural: 'lamps', singular: 'lamp', kind: 'Lamp' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec, status } } },
+          subresources: { status: {} },
+        },
+      ],
+    },
+  };
+}
+
+function lamp(name, spec) {
+  return { apiVersion: `${GROUP}/v1`, kind: 'Lamp', metadata: { name }, spec };
+}
+
+async function lamps(namespace, definitions) {
+  const where = { group: GROUP, version: 'v1', namespace, plural: 'lamps' };
+  const custom = config.makeApiClient(k8s.CustomObjectsApi);
+  const isEstablished = async () => {
+    const found = await definitions.readCustomResourceDefinition({ name: `lamps.${GROUP}` });
+    const conditions = found.status?.conditions ?? [];
+    return conditions.some((one) => one.type === 'Established' && one.status === 'True');
+  };
+  while (!(await isEstablished()));
+  await untilServed(() => custom.listNamespacedCustomObject(where));
+  const body = lamp('a', { color: 'white' });
+  const made = await custom.createNamespacedCustomObject({ ...where, body });
+  assert.equal(made.spec.watts, 40);
+  for (const spec of [{ color: 'green' }, { color: 'white', watts: 200 }, {}]) {
+    const bad = { ...where, body: lamp('b', spec) };
+    await refused(422, 'Invalid', custom.createNamespacedCustomObject(bad));
+  }
+  made.spec.watts = 60;
+  const replaced = await custom.replaceNamespacedCustomObject({ ...where, name: 'a', body: made });
+  assert.equal(replaced.metadata.generation, 2);
+  replaced.status = { phase: 'Lit' };
+  replaced.spec.watts = 5;
+  const lit = await custom.replaceNamespacedCustomObjectStatus({
+    ...where,
+    name: 'a',
+    body: replaced,
+  });
+  assert.deepEqual([lit.status, lit.spec.watts], [{ phase: 'Lit' }, 60]);
+  const objects = k8s.KubernetesObjectApi.makeApiClient(config);
+  const patched = await objects.patch({
+    ...lamp('a', { color: 'red' }),
+    metadata: { name: 'a', namespace },
+  }, undefined, undefined, undefined, undefined, 'application/merge-patch+json');
+  assert.equal(patched.spec.color, 'red');
+  await custom.deleteNamespacedCustomObject({ ...where, name: 'a' });
+  await refused(404, 'NotFound', custom.getNamespacedCustomObject({ ...where, name: 'a' }));
+}
+
+// Calls until the server knows the resource.
+async function untilServed(call) {
+  for (let tries = 0; tries < 1000; tries += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      assert.equal(error.code, 404, String(error));
+    }
+  }
+  return assert.fail('it is not served');
+}
+
 const steps = {
   async 'create, read, replace, delete'(namespace) {
     const made = await core.createNamespacedConfigMap({ namespace, body: configMap('a') });
@@ -205,6 +292,17 @@ const steps = {
     const list = await objects.list('v1', 'Service', namespace);
     assert.equal(list.items.length, 1);
     await objects.delete(spec);
+  },
+
+  async 'custom resources'(namespace) {
+    const definitions = config.makeApiClient(k8s.ApiextensionsV1Api);
+    await definitions.createCustomResourceDefinition({ body: lampDefinition() });
+    try {
+      await lamps(namespace, definitions);
+    } finally {
+      const name = `lamps.${GROUP}`;
+      await definitions.deleteCustomResourceDefinition({ name });
+    }
   },
 
   async 'the server tells about itself'() {

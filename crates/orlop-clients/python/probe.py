@@ -281,6 +281,111 @@ def the_server_tells_about_itself(core, namespace):
     expect("deployments are served", "deployments" in [one.name for one in resources], True)
 
 
+GROUP = "python-probe.orlop.dev"
+
+
+def definition():
+    """Lamps, with a status, a scale and a rule."""
+    watts = {"type": "integer", "minimum": 1, "default": 40}
+    spec = {
+        "type": "object",
+        "required": ["color"],
+        "properties": {"watts": watts, "count": {"type": "integer"}, "color": {"type": "string"}},
+        "x-kubernetes-validations": [{"rule": "self.watts <= 100 || self.color == 'red'"}],
+    }
+    status = {"type": "object", "properties": {"count": {"type": "integer"}}}
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {
+            "openAPIV3Schema": {"type": "object", "properties": {"spec": spec, "status": status}}
+        },
+        "subresources": {
+            "status": {},
+            "scale": {"specReplicasPath": ".spec.count", "statusReplicasPath": ".status.count"},
+        },
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"lamps.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {"plural": "lamps", "singular": "lamp", "kind": "Lamp"},
+            "versions": [version],
+        },
+    }
+
+
+def lamp(name, **spec):
+    spec.setdefault("color", "white")
+    metadata = {"name": name}
+    return {"apiVersion": f"{GROUP}/v1", "kind": "Lamp", "metadata": metadata, "spec": spec}
+
+
+@step
+def custom_resources(core, namespace):
+    definitions = client.ApiextensionsV1Api()
+    definitions.create_custom_resource_definition(definition())
+    try:
+        lamps(namespace, definitions)
+    finally:
+        definitions.delete_custom_resource_definition(f"lamps.{GROUP}")
+
+
+def lamps(namespace, definitions):
+    for event in watch.Watch().stream(
+        definitions.list_custom_resource_definition,
+        field_selector=f"metadata.name=lamps.{GROUP}",
+        timeout_seconds=WATCH_LIMIT,
+    ):
+        conditions = event["object"].status.conditions or []
+        if any(one.type == "Established" and one.status == "True" for one in conditions):
+            break
+    custom = client.CustomObjectsApi()
+    where = {"group": GROUP, "version": "v1", "namespace": namespace, "plural": "lamps"}
+    until_served(custom.list_namespaced_custom_object, **where)
+    made = custom.create_namespaced_custom_object(body=lamp("a", count=1), **where)
+    expect("default", made["spec"]["watts"], 40)
+    refused(422, "Invalid", custom.create_namespaced_custom_object, body=lamp("b", watts=0), **where)
+    refused(422, "Invalid", custom.create_namespaced_custom_object, body=lamp("b", watts=200), **where)
+    made["spec"]["watts"] = 60
+    made = custom.replace_namespaced_custom_object(name="a", body=made, **where)
+    expect("generation", made["metadata"]["generation"], 2)
+    patch = {"status": {"count": 1}, "spec": {"watts": 5}}
+    made = custom.patch_namespaced_custom_object_status(name="a", body=patch, **where)
+    expect("status", made["status"], {"count": 1})
+    expect("spec beside status", made["spec"]["watts"], 60)
+    scale = custom.patch_namespaced_custom_object_scale(
+        name="a", body={"spec": {"replicas": 3}}, **where
+    )
+    expect("scale", scale["spec"]["replicas"], 3)
+    listed = custom.list_cluster_custom_object(GROUP, "v1", "lamps")
+    expect("items", [one["spec"]["count"] for one in listed["items"]], [3])
+    resource = dynamic.DynamicClient(client.ApiClient()).resources.get(
+        api_version=f"{GROUP}/v1", kind="Lamp"
+    )
+    applied = resource.server_side_apply(
+        body=lamp("c", color="red", watts=150), namespace=namespace, field_manager="probe"
+    )
+    expect("applied", applied.spec.watts, 150)
+    custom.delete_collection_namespaced_custom_object(**where)
+    expect("left", custom.list_namespaced_custom_object(**where)["items"], [])
+
+
+def until_served(call, **options):
+    """Calls until the server knows the resource."""
+    for _ in range(1000):
+        try:
+            return call(**options)
+        except ApiException as error:
+            if error.status != 404:
+                raise
+    raise AssertionError("it is not served")
+
+
 def main():
     config.load_kube_config()
     core = client.CoreV1Api()

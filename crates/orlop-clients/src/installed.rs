@@ -90,10 +90,23 @@ impl Clients {
     /// # Panics
     /// In continuous integration, if it is not there.
     #[must_use]
-    #[expect(clippy::print_stdout, reason = "a test that skips says so")]
     pub fn find(&self, client: Client) -> Option<PathBuf> {
-        let path = self.folder.join(client.file());
-        if path.is_file() {
+        self.path(client.file())
+    }
+
+    /// Where a package of [`crate::published`] is, if it is there. Says so if it is not.
+    ///
+    /// # Panics
+    /// In continuous integration, if it is not there.
+    #[must_use]
+    pub fn find_package(&self, name: &str) -> Option<PathBuf> {
+        self.path(&format!("published/{name}"))
+    }
+
+    #[expect(clippy::print_stdout, reason = "a test that skips says so")]
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        let path = self.folder.join(name);
+        if path.exists() {
             return Some(path);
         }
         assert!(!is_required(), "{} must be there in continuous integration", path.display());

@@ -163,7 +163,7 @@ fn difference(expected: &str, came: &str) -> String {
 }
 
 #[expect(clippy::disallowed_methods, reason = "whoever runs the tests asks for new output")]
-fn is_update() -> bool {
+pub(crate) fn is_update() -> bool {
     std::env::var("UPDATE_SCRIPTS").is_ok_and(|value| value == "1")
 }
 

@@ -1,5 +1,7 @@
 //! Kinds of objects that users add: `apiextensions.k8s.io/v1`.
 
+pub mod conversion_rules;
+
 kinds![custom_resource_definition];
 
 const GROUP_VERSION: (&str, &str) = ("apiextensions.k8s.io", "v1");

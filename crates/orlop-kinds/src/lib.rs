@@ -51,6 +51,7 @@ mod storage;
 pub use self::apiextensions::custom_resource_definition::conditions as custom_resource_definition_conditions;
 pub use self::core::service::allocation as service_allocation;
 pub use crate::core::binding::{BindError, bind_pod};
+pub use apiextensions::conversion_rules;
 pub use catalog::catalog;
 pub use policy::eviction;
 pub use rules::{cron_schedule, scale};

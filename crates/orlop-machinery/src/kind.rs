@@ -21,6 +21,7 @@ use std::borrow::Cow;
 
 use crate::apply::Typing;
 use crate::names::{self, NameRule};
+use crate::openapi::CustomSchema;
 use crate::status::Status;
 use crate::table::TableColumn;
 use crate::value::{Str, Value};
@@ -107,6 +108,11 @@ pub trait Kind: Rules {
         false
     }
 
+    /// Whether finalizers without a domain have to be Kubernetes' own.
+    fn restricts_finalizers(&self) -> bool {
+        true
+    }
+
     /// What becomes of dependents when a delete does not say.
     fn garbage_collection(&self) -> GarbageCollection {
         GarbageCollection::DeleteDependents
@@ -170,6 +176,11 @@ pub trait Kind: Rules {
 
     /// Sets the defaults that its structs do not have.
     fn set_defaults(&self, _object: &mut Value) {}
+
+    /// What documents say about its objects; none where its struct says it all.
+    fn custom_schema(&self) -> Option<CustomSchema<'_>> {
+        None
+    }
 
     /// What apply has to know of an object; none where its struct says it all.
     fn typing(&self) -> Option<Typing<'_>> {

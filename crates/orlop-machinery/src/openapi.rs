@@ -8,6 +8,7 @@
 //! The protobuf form of the version 2 document is in [`gnostic`]. Not here: the index of the
 //! version 3 documents.
 
+mod custom;
 pub mod gnostic;
 mod operations;
 mod paths;
@@ -17,6 +18,8 @@ mod v2;
 mod v3;
 
 use std::collections::{BTreeSet, HashMap};
+
+pub use custom::CustomSchema;
 
 use crate::kind::Resource;
 use crate::schema::{Schema, Struct};
@@ -50,6 +53,8 @@ pub struct Documents<'a> {
     resources: Vec<&'a Resource>,
     /// The group and the version of each package of structs.
     packages: HashMap<&'a str, (&'a str, &'a str)>,
+    /// The custom resources among them, by the name of their schema and by that of their lists.
+    custom: HashMap<Str, (&'a Resource, CustomSchema<'a>)>,
 }
 
 /// A kind with its group and version.
@@ -81,14 +86,33 @@ impl<'a> Documents<'a> {
             let group_version = (resource.group.as_str(), resource.version.as_str());
             packages.insert(package(&resource.schema_name), group_version);
         }
-        Documents { schema, resources, packages }
+        Documents { schema, resources, packages, custom: HashMap::new() }
     }
 
-    /// The names of the version 3 documents, sorted: paths without the slash before them.
+    /// The same, and custom resources.
+    #[must_use]
+    pub fn with_custom(
+        mut self,
+        resources: impl IntoIterator<Item = (&'a Resource, CustomSchema<'a>)>,
+    ) -> Documents<'a> {
+        for (resource, schema) in resources {
+            self.resources.push(resource);
+            self.custom.insert(resource.schema_name.clone(), (resource, schema));
+            self.custom.insert(list_name(resource), (resource, schema));
+        }
+        self
+    }
+
+    /// The names of the version 3 documents, sorted: paths without the slash before them. Groups of
+    /// custom resources have documents of their versions only.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let mut names = BTreeSet::new();
         for (group, version) in self.group_versions() {
+            if self.is_custom_group(group) {
+                names.insert(format!("{}/{version}", group_path(group)));
+                continue;
+            }
             let group_path = group_path(group);
             let root = group_path.split('/').next().unwrap_or_default();
             names.insert(root.to_owned());
@@ -116,6 +140,25 @@ impl<'a> Documents<'a> {
             .iter()
             .map(|resource| (resource.group.as_str(), resource.version.as_str()))
             .collect()
+    }
+
+    /// Whether all resources of a group are custom.
+    fn is_custom_group(&self, group: &str) -> bool {
+        let mut of_group = self.resources.iter().filter(|resource| resource.group == group);
+        of_group.all(|resource| self.is_custom(resource))
+    }
+
+    fn is_custom(&self, resource: &Resource) -> bool {
+        self.custom.contains_key(&resource.schema_name)
+    }
+
+    /// The schema of this name, if it is that of a custom resource or its lists.
+    fn custom_schema(&self, name: &str, dialect: Dialect) -> Option<Value> {
+        let (resource, schema) = *self.custom.get(name)?;
+        Some(match resource.schema_name == name {
+            true => custom::object(resource, schema, dialect),
+            false => custom::list(resource, schema, dialect),
+        })
     }
 
     /// The resources of a group version.
@@ -171,6 +214,11 @@ impl From<GroupVersionKind<'_>> for Value {
 fn is_kind(of: &Struct) -> bool {
     let mut first = of.in_order().map(|field| (field.name.as_str(), field.tag.is_none()));
     first.next() == Some(("kind", true)) && first.next() == Some(("apiVersion", true))
+}
+
+/// The name of the schema of lists of a resource.
+fn list_name(resource: &Resource) -> Str {
+    Str::from(format!("{}.{}", package(&resource.schema_name), resource.list_kind))
 }
 
 /// The package in the name of a struct.

@@ -7,11 +7,13 @@ use std::io::Write as _;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use orlop_machinery::openapi::{Documents, gnostic};
-use orlop_machinery::{Value, json};
+use orlop_machinery::kind::Resource;
+use orlop_machinery::openapi::{CustomSchema, Documents, gnostic};
+use orlop_machinery::{Map, Value, json};
 
 use super::{Document, Version2, Version3};
 use crate::catalog::Catalog;
+use crate::definition::Definition;
 use crate::discovery::hash;
 use crate::version::{MAJOR, MINOR};
 
@@ -33,9 +35,9 @@ const REQUIRED: [&str; 9] = [
 const OPTIONAL: [&str; 4] =
     ["emulationMajor", "emulationMinor", "minCompatibilityMajor", "minCompatibilityMinor"];
 
-/// All documents of version 3.
+/// The documents of version 3 of built-in kinds.
 pub(super) fn version_3(catalog: &Catalog) -> Version3 {
-    let all = documents(catalog);
+    let all = built_in(catalog);
     let mut packed = BTreeMap::new();
     for name in all.names() {
         if let Some(document) = all.v3(&name) {
@@ -45,18 +47,81 @@ pub(super) fn version_3(catalog: &Catalog) -> Version3 {
     if let Some(any) = all.v3("api") {
         packed.insert("version".to_owned(), pack(with_version(of_version(any))));
     }
-    let mut paths = Value::Map(orlop_machinery::Map::new());
-    for (name, document) in &packed {
-        let location = location(name, &document.hash);
-        paths.set(name, Value::from([("serverRelativeURL", location)]));
+    Version3 { documents: packed }
+}
+
+/// What tells of the documents of built-in kinds and of those of custom resources.
+pub(super) fn index(built_in: Option<&BTreeMap<String, Document>>, catalog: &Catalog) -> Document {
+    let mut paths = Value::Map(Map::new());
+    let mut add = |name: &str, hash: &str| {
+        paths.set(name, Value::from([("serverRelativeURL", location(name, hash))]));
+    };
+    for (name, document) in built_in.into_iter().flatten() {
+        add(name, &document.hash);
     }
-    let index = pack(Value::from([("paths", paths)]));
-    Version3 { index, documents: packed }
+    let mut custom: BTreeMap<String, Vec<&Definition>> = BTreeMap::new();
+    for definition in announced_custom(catalog) {
+        custom.entry(format!("apis/{}", definition.api_version)).or_default().push(definition);
+    }
+    for (name, definitions) in custom {
+        if !built_in.is_some_and(|all| all.contains_key(&name)) {
+            add(&name, &hash_of(&definitions));
+        }
+    }
+    pack(Value::from([("paths", paths)]))
+}
+
+/// The document of a version of custom resources; none if there are none in it.
+pub(super) fn custom(catalog: &Catalog, name: &str) -> Option<Document> {
+    let api_version = name.strip_prefix("apis/")?;
+    let definitions: Vec<&Definition> =
+        announced_custom(catalog).filter(|known| known.api_version == api_version).collect();
+    if definitions.is_empty() {
+        return None;
+    }
+    let documents = Documents::new(orlop_kinds::schema(), []);
+    let documents = documents.with_custom(with_schemas(&definitions));
+    let document = with_version(documents.v3(name)?);
+    Some(compress(&json::to_vec(&document), hash_of(&definitions)))
+}
+
+/// The custom resources that clients are told of.
+fn announced_custom(catalog: &Catalog) -> impl Iterator<Item = &Definition> {
+    let all = catalog.iter().map(|definition| &**definition);
+    all.filter(|known| {
+        known.kind.custom_schema().is_some() && !known.resource.announced_verbs.is_empty()
+    })
+}
+
+fn with_schemas<'a>(
+    definitions: &[&'a Definition],
+) -> impl Iterator<Item = (&'a Resource, CustomSchema<'a>)> {
+    let both = |known: &&'a Definition| Some((&known.resource, known.kind.custom_schema()?));
+    definitions.iter().filter_map(both)
+}
+
+/// Changes whenever the document of these would: it is known without making the document.
+fn hash_of(definitions: &[&Definition]) -> String {
+    let mut definitions = definitions.to_vec();
+    definitions.sort_by(|a, b| a.resource.plural.cmp(&b.resource.plural));
+    let mut text = Vec::new();
+    for (resource, custom) in with_schemas(&definitions) {
+        let names = [&resource.plural, &resource.kind, &resource.list_kind];
+        let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+        let subresources = resource.subresources.iter().map(|known| known.name);
+        let told = (names, subresources.collect::<Vec<_>>(), resource.scope, custom.keeps_unknown);
+        text.extend_from_slice(format!("{told:?}").as_bytes());
+        text.extend_from_slice(&json::to_vec(custom.schema));
+        text.extend_from_slice(&json::to_vec(custom.selectable));
+    }
+    hash(&text)
 }
 
 /// The document of version 2.
 pub(super) fn version_2(catalog: &Catalog) -> Version2 {
-    let mut document = with_version(documents(catalog).v2());
+    let custom: Vec<&Definition> = announced_custom(catalog).collect();
+    let documents = built_in(catalog).with_custom(with_schemas(&custom));
+    let mut document = with_version(documents.v2());
     if let Some(paths) = document.get_mut("paths") {
         paths.set("/version/", Value::from([("get", operation(Dialect::V2))]));
     }
@@ -75,7 +140,7 @@ pub(super) fn location(name: &str, hash: &str) -> String {
 }
 
 /// The documents of the resources whose schema is the built-in one. Others bring their own.
-fn documents(catalog: &Catalog) -> Documents<'_> {
+fn built_in(catalog: &Catalog) -> Documents<'_> {
     let schema = orlop_kinds::schema();
     let built_in = catalog.iter().filter(|found| std::ptr::eq(&*found.schema, schema));
     Documents::new(schema, built_in.map(|definition| &definition.resource))

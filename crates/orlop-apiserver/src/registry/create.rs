@@ -151,12 +151,16 @@ fn prepare(server: &Inner, write: &Write<'_>, object: &mut Value) -> Result<(), 
         let mut errors = Errors::new();
         let node = definition.node(object);
         let name_rule = definition.kind.name_rule();
-        meta::validate_kube_object_meta(&node.at("metadata"), scope, name_rule, &mut errors);
+        let metadata = node.at("metadata");
+        match definition.kind.restricts_finalizers() {
+            true => meta::validate_kube_object_meta(&metadata, scope, name_rule, &mut errors),
+            false => meta::validate_object_meta(&metadata, scope, name_rule, &mut errors),
+        }
         write.rules.validate(context, &node, &mut errors);
         if !errors.is_empty() {
             return invalid(object, &errors);
         }
-        rules::validate_common(&node.at("metadata"), scope, &mut errors);
+        rules::validate_common(&metadata, scope, &mut errors);
         if !errors.is_empty() {
             return invalid(object, &errors);
         }

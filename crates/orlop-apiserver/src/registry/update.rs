@@ -215,7 +215,10 @@ fn prepare(server: &Inner, write: &Write<'_>, new: &mut Value, old: &Value) -> R
         let (node, old_node) = (definition.node(new), definition.node(old));
         let (metadata, old_metadata) = (node.at("metadata"), old_node.at("metadata"));
         rules::validate_common(&metadata, &old_metadata, scope, &mut errors);
-        meta::validate_kube_object_meta_update(&metadata, &old_metadata, &mut errors);
+        match definition.kind.restricts_finalizers() {
+            true => meta::validate_kube_object_meta_update(&metadata, &old_metadata, &mut errors),
+            false => meta::validate_object_meta_update(&metadata, &old_metadata, &mut errors),
+        }
         write.rules.validate_update(context, &node, &old_node, &mut errors);
         if !errors.is_empty() {
             let name = Meta::of(new).name();

@@ -50,6 +50,7 @@ func main() {
 	steps = append(steps, untypedSteps...)
 	steps = append(steps, watchSteps...)
 	steps = append(steps, controllerSteps...)
+	steps = append(steps, customSteps...)
 	failed := false
 	for _, step := range steps {
 		if err := try(all, step); err != nil {

@@ -4,6 +4,7 @@
 //! with a code that is not zero if anything failed.
 
 mod controlling;
+mod custom;
 mod objects;
 mod watching;
 
@@ -59,8 +60,9 @@ async fn main() -> ExitCode {
         }
     };
     let mut code = ExitCode::SUCCESS;
-    for (name, run) in objects::STEPS.iter().chain(watching::STEPS).chain(controlling::STEPS) {
-        match try_step(&client, *run).await {
+    let steps = [objects::STEPS, watching::STEPS, controlling::STEPS, custom::STEPS];
+    for (name, run) in steps.concat() {
+        match try_step(&client, run).await {
             Ok(()) => println!("ok {name}"),
             Err(error) => {
                 println!("FAIL {name}: {error:#}");

@@ -32,7 +32,7 @@ use orlop_machinery::node::Node;
 use orlop_machinery::time::Time;
 use orlop_machinery::{Value, meta};
 
-use super::{GROUP_VERSION, PACKAGE};
+use super::{GROUP_VERSION, PACKAGE, conversion_rules};
 use crate::rules::{generation, status};
 use lifted::Lifted;
 use options::Options;
@@ -77,6 +77,10 @@ impl Kind for CustomResourceDefinition {
     fn start_ending(&self, context: &Context<'_>, object: &mut Value) {
         let now = Time::from_unix(context.now_seconds);
         conditions::start_ending(object, &now.to_string());
+    }
+
+    fn restricts_finalizers(&self) -> bool {
+        false
     }
 }
 
@@ -129,6 +133,7 @@ impl Rules for CustomResourceDefinition {
         validate_status(object, errors);
         approval::validate_approval(object, None, errors);
         validate_pruning(object, None, errors);
+        conversion_rules::validate(object.value(), errors);
     }
 
     fn validate_update(
@@ -151,6 +156,9 @@ impl Rules for CustomResourceDefinition {
         validate_status(new, errors);
         approval::validate_approval(new, Some(old), errors);
         validate_pruning(new, Some(old), errors);
+        if !conversion_rules::is_unchanged(new.value(), old.value()) {
+            conversion_rules::validate(new.value(), errors);
+        }
     }
 
     fn warn(&self, _context: &Context<'_>, object: &Node<'_>, warnings: &mut Vec<String>) {

@@ -64,6 +64,10 @@ impl Kind for ApiService {
             context.age(object).into(),
         ])
     }
+
+    fn restricts_finalizers(&self) -> bool {
+        false
+    }
 }
 
 fn availability(object: &Value) -> String {

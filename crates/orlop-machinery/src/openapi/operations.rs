@@ -1,9 +1,10 @@
 //! What an operation of the API takes and gives, before it is written in one version of OpenAPI.
 
 use super::shapes::{
-    ANYTHING, Code, MEDIA, MEDIA_AND_STREAMS, OK, PATCHES, Payload, Shape, TEXT_AND_MEDIA,
+    ANYTHING, CUSTOM_MEDIA, CUSTOM_PATCHES, Code, MEDIA, MEDIA_AND_STREAMS, OK, PATCHES, Payload,
+    Shape, TEXT_AND_MEDIA,
 };
-use super::{Documents, GroupVersionKind, META, package};
+use super::{Documents, GroupVersionKind, META, list_name, package};
 use crate::kind::{Resource, Subresource};
 use crate::schema::{Struct, Type};
 use crate::value::{Str, Value};
@@ -121,6 +122,7 @@ impl<'a> Target<'a> {
 
     /// An operation at a place.
     pub(super) fn operation(&self, shape: &Shape, place: &Place) -> Operation<'a> {
+        let is_custom = self.documents.is_custom(self.resource);
         let text = self.text_options().filter(|_| shape.action == "get");
         let mut parameters = place.parameters.clone();
         parameters.push(Parameter { name: "pretty".into(), place: "query", ty: "string" });
@@ -142,9 +144,15 @@ impl<'a> Target<'a> {
             body: self
                 .payload(shape.takes)
                 .map(|name| Body { name, is_required: shape.takes != Payload::DeleteOptions }),
-            consumes: if shape.takes == Payload::Patch { &PATCHES } else { &ANYTHING },
+            consumes: match (shape.takes, is_custom) {
+                (Payload::Patch, true) => &CUSTOM_PATCHES,
+                (Payload::Patch, false) => &PATCHES,
+                (_, true) => &CUSTOM_MEDIA,
+                (_, false) => &ANYTHING,
+            },
             produces: match text {
                 Some(_) => &TEXT_AND_MEDIA,
+                None if is_custom => &CUSTOM_MEDIA,
                 None if shape.streams => &MEDIA_AND_STREAMS,
                 None => &MEDIA,
             },
@@ -185,7 +193,7 @@ impl<'a> Target<'a> {
         match payload {
             Payload::Nothing => None,
             Payload::Object => Some(self.object.clone()),
-            Payload::List => Some(Str::from(format!("{}List", self.object))),
+            Payload::List => Some(list_name(self.resource)),
             Payload::Event => in_meta("WatchEvent"),
             Payload::Patch => in_meta("Patch"),
             Payload::DeleteOptions => in_meta("DeleteOptions"),

@@ -35,9 +35,14 @@ pub(super) fn of_group_version<'a>(
     let prefix = format!("/{}/{version}", group_path(group));
     let id = format!("get{}APIResources", operations::group_version_id(group, version));
     let resources = operations::discovery(id, operations::tag(group, version), "APIResourceList");
-    let mut paths = Paths::from([(format!("{prefix}/"), vec![resources])]);
+    let mut paths = Paths::new();
+    if !documents.is_custom_group(group) {
+        paths.insert(format!("{prefix}/"), vec![resources]);
+    }
     for resource in documents.resources_of(group, version) {
-        add_resource(&mut paths, &prefix, &Target::new(documents, resource, None), resource);
+        let is_custom = documents.is_custom(resource);
+        let target = Target::new(documents, resource, None);
+        add_resource(&mut paths, &prefix, (&target, is_custom), resource);
         for subresource in &resource.subresources {
             let target = Target::new(documents, resource, Some(subresource));
             add_subresource(&mut paths, &prefix, (&target, resource), subresource);
@@ -72,8 +77,14 @@ pub(super) fn shared_parameters(operations: &[Operation<'_>]) -> Vec<Parameter> 
     first.parameters.iter().filter(is_shared).cloned().collect()
 }
 
-fn add_resource<'a>(paths: &mut Paths<'a>, prefix: &str, target: &Target<'a>, resource: &Resource) {
-    let has = |verb: Verb| resource.verbs.contains(&verb);
+fn add_resource<'a>(
+    paths: &mut Paths<'a>,
+    prefix: &str,
+    (target, is_custom): (&Target<'a>, bool),
+    resource: &Resource,
+) {
+    // Nobody is told of the old way to watch custom resources.
+    let has = |verb: Verb| resource.verbs.contains(&verb) && !(is_custom && verb == Verb::Watch);
     let mut add = |is_there: bool, shape: &Shape, place: &Place| {
         if is_there {
             let operation = target.operation(shape, place);

@@ -48,6 +48,15 @@ impl<'a> Schemas<'a> {
 
     /// A reference to a struct. One that the schema does not have may hold anything.
     pub(super) fn reference(&mut self, name: &str) -> Value {
+        if let Some(schema) = self.documents.custom_schema(name, self.dialect) {
+            for part in ["ListMeta", "ObjectMeta"] {
+                if let Some(id) = self.documents.schema.find(&format!("{META}.{part}")) {
+                    self.struct_reference(id);
+                }
+            }
+            let entry = self.leaf(name, schema);
+            return Value::Map(Map::from_unsorted(vec![entry]));
+        }
         let entry = match self.documents.schema.find(name) {
             Some(id) => self.struct_reference(id),
             None => self.leaf(name, Value::from([("type", "object")])),

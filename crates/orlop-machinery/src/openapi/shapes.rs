@@ -62,6 +62,12 @@ pub(super) const PATCHES: [&str; 4] = [
     "application/apply-patch+yaml",
 ];
 
+/// The ways in which custom resources are encoded.
+pub(super) const CUSTOM_MEDIA: [&str; 2] = [MEDIA[0], MEDIA[1]];
+
+/// How custom resources can be patched.
+pub(super) const CUSTOM_PATCHES: [&str; 3] = [PATCHES[0], PATCHES[1], PATCHES[3]];
+
 /// Whatever comes.
 pub(super) const ANYTHING: [&str; 1] = ["*/*"];
 

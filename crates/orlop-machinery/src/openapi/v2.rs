@@ -18,6 +18,7 @@ pub(super) fn document(documents: &Documents<'_>) -> Value {
         all.extend(paths::of_group_version(documents, group, version));
         match *group {
             "" => all.extend(paths::of_root("api")),
+            group if documents.is_custom_group(group) => {}
             group => {
                 all.extend(paths::of_group(group));
                 all.extend(paths::of_root("apis"));
