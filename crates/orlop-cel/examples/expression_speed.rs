@@ -11,8 +11,9 @@ use orlop_cel::environment::Functions;
 use orlop_cel::{Bindings, DeclType, Environment, library};
 use orlop_machinery::json;
 
-const OBJECT: &str = r#"{"min": 1, "max": 5, "name": "some-name", "names": ["alpha", "beta", "gamma"],
-    "labels": {"app": "web", "tier": "front"}, "ports": [{"port": 80}, {"port": 443}]}"#;
+const OBJECT: &str = r#"{"min": 1, "max": 5, "name": "some-name",
+    "names": ["alpha", "beta", "gamma"], "labels": {"app": "web", "tier": "front"},
+    "ports": [{"port": 80}, {"port": 443}]}"#;
 
 const EXPRESSIONS: &[&str] = &[
     "self.min <= self.max",

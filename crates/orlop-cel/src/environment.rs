@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use orlop_machinery::Str;
 
-use crate::decl_type::{DeclType, Shape};
+use crate::decl_type::DeclType;
 use crate::function::{Constant, Library, Macro, Overload};
 use crate::parser::FieldNames;
 use crate::ty::Type;

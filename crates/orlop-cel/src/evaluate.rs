@@ -1,9 +1,9 @@
 //! Running a plan: values, costs and the budget.
 //!
 //! After `interpreter/interpretable.go`, `attributes.go` and `runtimecost.go` of cel-go, with the
-//! options that Kubernetes sets: asking whether a field is there costs only the way to it. Costs are
-//! counted where cel-go counts them, also on the way to an error, and the evaluation ends as soon
-//! as they are more than the budget.
+//! options that Kubernetes sets: asking whether a field is there costs only the way to it. Costs
+//! are counted where cel-go counts them, also on the way to an error, and the evaluation ends as
+//! soon as they are more than the budget.
 //!
 //! The depth of the recursion is that of the plan, which is bounded.
 

@@ -37,7 +37,8 @@
 //! use orlop_machinery::json;
 //! use orlop_machinery::structural::Structural;
 //!
-//! let schema = br#"{"type": "object", "properties": {"when": {"type": "string", "format": "date-time"}}}"#;
+//! let schema = br#"{"type": "object", "properties": {
+//!     "when": {"type": "string", "format": "date-time"}}}"#;
 //! let schema = Structural::read(&json::parse(schema)?)?;
 //! let decl = declare(&schema, Extent::Part).expect("expressions see an object with properties");
 //!

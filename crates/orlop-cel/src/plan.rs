@@ -1,9 +1,10 @@
 //! Making a checked expression ready to run: a tree of [`Node`]s in which names are places, calls
 //! are functions, and what is constant is a value.
 //!
-//! After `interpreter/planner.go` and `decOptimize` of cel-go, because what things cost follows from
-//! how they are planned there: selects and indexes on something are one [`Attribute`], written
-//! lists and maps of constants and conversions of constants are constants, and cost nothing.
+//! After `interpreter/planner.go` and `decOptimize` of cel-go, because what things cost follows
+//! from how they are planned there: selects and indexes on something are one [`Attribute`],
+//! written lists and maps of constants and conversions of constants are constants, and cost
+//! nothing.
 
 mod call;
 

@@ -4,8 +4,8 @@
 //! schema declares, and items are read when they are asked for. What an expression makes is
 //! counted, so a clone never copies. All clones are cheap.
 //!
-//! How JSON reads by its declared type is in `value/json.rs`, equality in `value/equality.rs`, order
-//! in `value/order.rs`.
+//! How JSON reads by its declared type is in `value/json.rs`, equality in `value/equality.rs`,
+//! order in `value/order.rs`.
 
 mod equality;
 mod json;

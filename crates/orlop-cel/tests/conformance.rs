@@ -31,7 +31,7 @@ fn libraries() -> Vec<&'static Library> {
 }
 
 macro_rules! files {
-    ($($file:ident),* $(,)?) => {
+    ($($file:ident)*) => {
         /// The files that there are tests for.
         const FILES: &[&str] = &[$(stringify!($file)),*];
 
@@ -42,38 +42,12 @@ macro_rules! files {
     };
 }
 
-files![
-    basic,
-    bindings_ext,
-    block_ext,
-    comparisons,
-    conversions,
-    dynamic,
-    encoders_ext,
-    enums,
-    fields,
-    fp_math,
-    integer_math,
-    lists,
-    logic,
-    macros,
-    macros2,
-    math_ext,
-    namespace,
-    network_ext,
-    optionals,
-    parse,
-    plumbing,
-    proto2,
-    proto2_ext,
-    proto3,
-    string,
-    string_ext,
-    timestamps,
-    type_deduction,
-    unknowns,
-    wrappers,
-];
+files! {
+    basic bindings_ext block_ext comparisons conversions dynamic encoders_ext enums fields
+    fp_math integer_math lists logic macros macros2 math_ext namespace network_ext
+    optionals parse plumbing proto2 proto2_ext proto3 string string_ext timestamps
+    type_deduction unknowns wrappers
+}
 
 #[test]
 fn every_file_has_a_test() {
