@@ -18,7 +18,7 @@
 //! bindings.set(names, Value::list(vec![Value::str("web-1"), Value::str("db-1")]));
 //! let outcome = program.evaluate(&bindings, 1_000_000);
 //! assert!(matches!(outcome.result, Ok(Value::Bool(false))));
-//! assert_eq!(outcome.cost, 13);
+//! assert_eq!(outcome.cost, 12);
 //!
 //! let issues = environment.compile("names.size() + 'a'").unwrap_err();
 //! assert_eq!(issues.list[0].message,
