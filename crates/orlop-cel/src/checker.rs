@@ -35,15 +35,17 @@ pub(crate) fn check(environment: &Environment, source: &str) -> Result<Checked, 
     let ast = parser::parse(source, environment.functions(), environment.field_names())?;
     let mut checker = Checker::new(environment, &ast, source);
     checker.check(ast.root());
+    let types = checker.resolve_types();
     if checker.unifier.is_exhausted() {
-        checker.issues.report(None, "types of the expression are too large");
+        // Whatever else was found is about types that are not known.
+        let mut issues = Issues::new(source);
+        issues.report(None, "types of the expression are too large");
+        return Err(issues);
     }
     if !checker.issues.list.is_empty() {
         return Err(checker.issues.sorted());
     }
-    let Checker { types, references, mut unifier, .. } = checker;
-    let types =
-        types.into_iter().map(|ty| ty.map_or(Type::Dyn, |ty| unifier.resolve(&ty))).collect();
+    let references = checker.references;
     let checked = Checked { source: source.into(), ast, types, references };
     validation::validate(environment, &checked, source)?;
     Ok(checked)
@@ -86,6 +88,13 @@ impl<'e> Checker<'e> {
             unifier: Unifier::default(),
             issues: Issues::new(source),
         }
+    }
+
+    /// The types of all nodes, without variables.
+    fn resolve_types(&mut self) -> Vec<Type> {
+        let types = std::mem::take(&mut self.types);
+        let resolve = |ty: Option<Type>| ty.map_or(Type::Dyn, |ty| self.unifier.resolve(&ty));
+        types.into_iter().map(resolve).collect()
     }
 
     fn check(&mut self, id: ExprId) {

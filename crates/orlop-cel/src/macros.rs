@@ -69,6 +69,7 @@ const ACCUMULATOR_EARLIER: &str = "__result__";
 const SORT_INPUT: &str = "@__sortBy_input__";
 
 /// Where the keys of a map that is made come from.
+#[derive(Clone, Copy)]
 enum Keys {
     /// From the map that is gone through.
     Kept,
@@ -200,4 +201,167 @@ fn sort_by(call: &mut MacroCall<'_>) -> Expanded {
     let list = call.ident(SORT_INPUT);
     let sorted = call.member_call(SORT_BY_KEYS, list, &[keys]);
     Ok(Some(call.bind(SORT_INPUT, target, sorted)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ast::{Ast, Comprehension, Expr, ExprId};
+    use crate::environment::Functions;
+    use crate::function::Library;
+    use crate::parser::{FieldNames, parse};
+
+    static MACROS: [Library; 5] = [
+        library(super::STANDARD),
+        library(super::OPTIONAL),
+        library(super::TWO_VARIABLES),
+        library(super::BINDINGS),
+        library(super::LISTS),
+    ];
+
+    const fn library(macros: &'static [super::Macro]) -> Library {
+        Library { name: "macros", functions: &[], constants: &[], macros }
+    }
+
+    fn expand(source: &str) -> Result<String, String> {
+        let functions = Functions::new(&MACROS.each_ref());
+        match parse(source, &functions, FieldNames::Plain) {
+            Ok(ast) => Ok(show(&ast, ast.root())),
+            Err(issues) => Err(issues.list[0].message.clone()),
+        }
+    }
+
+    fn check(source: &str, expected: &str) {
+        assert_eq!(expand(source).as_deref(), Ok(expected), "{source}");
+    }
+
+    fn check_error(source: &str, expected: &str) {
+        assert_eq!(expand(source), Err(expected.to_owned()), "{source}");
+    }
+
+    fn show(ast: &Ast, id: ExprId) -> String {
+        let all = |ids: &[ExprId]| -> String {
+            ids.iter().map(|id| show(ast, *id)).collect::<Vec<_>>().join(", ")
+        };
+        match ast.expr(id) {
+            Expr::Literal(literal) => format!("{literal:?}"),
+            Expr::Ident(name) => name.to_string(),
+            Expr::Select { operand, field, is_test } => {
+                let test = if *is_test { "~" } else { "" };
+                format!("{}.{field}{test}", show(ast, *operand))
+            }
+            Expr::Call { function, target: Some(target), args } => {
+                format!("{}.{function}({})", show(ast, *target), all(args))
+            }
+            Expr::Call { function, target: None, args } => format!("{function}({})", all(args)),
+            Expr::List { items } => {
+                format!("[{}]", all(&items.iter().map(|item| item.value).collect::<Vec<_>>()))
+            }
+            Expr::Map { .. } => "{}".to_owned(),
+            Expr::Struct { name, .. } => format!("{name}{{}}"),
+            Expr::Comprehension(fold) => {
+                let Comprehension { variable, second_variable, accumulator, .. } = fold.as_ref();
+                let second =
+                    second_variable.as_ref().map_or_else(String::new, |v| format!(", {v}"));
+                format!(
+                    "fold({variable}{second} of {}; {accumulator} = {}; {}; {}; {})",
+                    show(ast, fold.range),
+                    show(ast, fold.initial),
+                    show(ast, fold.condition),
+                    show(ast, fold.step),
+                    show(ast, fold.result)
+                )
+            }
+        }
+    }
+
+    #[test]
+    fn quantifiers_fold_truths() {
+        check("has(a.b)", "a.b~");
+        check(
+            "l.all(x, p)",
+            "fold(x of l; @result = Bool(true); @not_strictly_false(@result); \
+             _&&_(@result, p); @result)",
+        );
+        check(
+            "l.exists(x, p)",
+            "fold(x of l; @result = Bool(false); @not_strictly_false(!_(@result)); \
+             _||_(@result, p); @result)",
+        );
+        let one = "Int(0); Bool(true); _?_:_(p, _+_(@result, Int(1)), @result); \
+                   _==_(@result, Int(1)))";
+        check("l.exists_one(x, p)", &format!("fold(x of l; @result = {one}"));
+        check("l.existsOne(i, x, p)", &format!("fold(i, x of l; @result = {one}"));
+        check(
+            "l.all(i, x, p)",
+            "fold(i, x of l; @result = Bool(true); @not_strictly_false(@result); \
+             _&&_(@result, p); @result)",
+        );
+    }
+
+    #[test]
+    fn transformations_fold_lists_and_maps() {
+        check("l.map(x, f)", "fold(x of l; @result = []; Bool(true); _+_(@result, [f]); @result)");
+        let filtered = "fold(x of l; @result = []; Bool(true); \
+                        _?_:_(p, _+_(@result, [FN]), @result); @result)";
+        check("l.map(x, p, f)", &filtered.replace("FN", "f"));
+        check("l.filter(x, p)", &filtered.replace("FN", "x"));
+        check(
+            "m.transformList(k, v, p, f)",
+            "fold(k, v of m; @result = []; Bool(true); \
+             _?_:_(p, _+_(@result, [f]), @result); @result)",
+        );
+        check(
+            "m.transformMap(k, v, f)",
+            "fold(k, v of m; @result = {}; Bool(true); \
+             cel.@mapInsert(@result, k, f); @result)",
+        );
+        check(
+            "m.transformMapEntry(k, v, p, f)",
+            "fold(k, v of m; @result = {}; Bool(true); \
+             _?_:_(p, cel.@mapInsert(@result, f), @result); @result)",
+        );
+    }
+
+    #[test]
+    fn bindings_fold_over_nothing() {
+        check("cel.bind(x, v, r)", "fold(#unused of []; x = v; Bool(false); x; r)");
+        check("other.bind(x, v, r)", "other.bind(x, v, r)");
+        check(
+            "o.optMap(x, r)",
+            "_?_:_(o.hasValue(), optional.of(fold(#unused of []; x = o.value(); Bool(false); x; \
+             r)), optional.none())",
+        );
+        check(
+            "o.optFlatMap(x, r)",
+            "_?_:_(o.hasValue(), fold(#unused of []; x = o.value(); Bool(false); x; r), \
+             optional.none())",
+        );
+        check(
+            "l.sortBy(x, k)",
+            "fold(#unused of []; @__sortBy_input__ = l; Bool(false); @__sortBy_input__; \
+             @__sortBy_input__.@sortByAssociatedKeys(fold(x of @__sortBy_input__; @result = []; \
+             Bool(true); _+_(@result, [k]); @result)))",
+        );
+    }
+
+    #[test]
+    fn what_is_no_macro_stays_a_call() {
+        check("l.all(x)", "l.all(x)");
+        check("l.map(a, b, c, d)", "l.map(a, b, c, d)");
+        check("all(l, x, p)", "all(l, x, p)");
+        check("has(a, b)", "has(a, b)");
+        check(".has(a.b)", ".has(a.b)");
+    }
+
+    #[test]
+    fn arguments_must_be_names() {
+        check_error("has(a)", "invalid argument to has() macro");
+        check_error("l.all(1, p)", "argument must be a simple name");
+        check_error("l.map(a.b, p)", "argument is not an identifier");
+        check_error("l.filter(__result__, p)", super::OVERWRITES);
+        check_error("l.all(i, i, p)", "duplicate variable name: i");
+        check_error("l.transformMap(i, __result__, p)", super::OVERWRITES);
+        check_error("o.optMap(1, p)", "optMap() variable name must be a simple identifier");
+        check_error("cel.bind(1, v, r)", "cel.bind() variable names must be simple identifiers");
+    }
 }

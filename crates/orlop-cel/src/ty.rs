@@ -132,9 +132,7 @@ impl fmt::Display for Type {
             Type::Map(of) => write!(f, "map({}, {})", of.0, of.1),
             Type::Optional(inner) => write!(f, "optional_type({inner})"),
             // The type of `type` has nothing in it.
-            Type::Type(inner) if matches!(&**inner, Type::Type(of) if matches!(**of, Type::Dyn)) => {
-                f.write_str("type(type)")
-            }
+            Type::Type(inner) if matches!(**inner, Type::Type(_)) => f.write_str("type(type)"),
             Type::Type(inner) => write!(f, "type({inner})"),
             _ => f.write_str(self.name()),
         }

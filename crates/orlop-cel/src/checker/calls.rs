@@ -45,7 +45,7 @@ impl Checker<'_> {
         {
             let target = None;
             let function = &function;
-            return self.resolve(Call {
+            return self.resolve(&Call {
                 id,
                 function,
                 overloads,
@@ -60,7 +60,7 @@ impl Checker<'_> {
         match self.find_function(function) {
             Some((function, overloads)) => {
                 let function = &function;
-                self.resolve(Call { id, function, overloads, target, args, is_qualified: false })
+                self.resolve(&Call { id, function, overloads, target, args, is_qualified: false })
             }
             None => self.report_undeclared(id, function),
         }
@@ -90,11 +90,11 @@ impl Checker<'_> {
         })
     }
 
-    fn resolve(&mut self, call: Call<'_>) -> Type {
+    fn resolve(&mut self, call: &Call<'_>) -> Type {
         let mut overloads = call.overloads.clone();
         overloads.retain(|overload| overload.is_member == call.target.is_some());
         if matches!(call.function, operator::AND | operator::OR) && !overloads.is_empty() {
-            return self.resolve_logic(&call, overloads);
+            return self.resolve_logic(call, overloads);
         }
         let arguments: Vec<Type> =
             call.target.iter().chain(call.args).map(|id| self.type_of(*id)).collect();
@@ -109,7 +109,7 @@ impl Checker<'_> {
             true
         });
         let Some(result) = result else {
-            self.report_no_overload(&call, &arguments);
+            self.report_no_overload(call, &arguments);
             return Type::Error;
         };
         let reference = Reference::Overloads { overloads, is_qualified: call.is_qualified };

@@ -11,7 +11,7 @@ use crate::function::{Overload, T};
 use crate::ty::Type;
 
 /// How many steps all comparisons of types together may take.
-const STEPS_MAX: u64 = 4_000_000;
+const STEPS_MAX: u64 = 2_000_000;
 /// How many parts a type may have.
 const PARTS_MAX: usize = 2_000;
 /// How the names of type variables begin.
@@ -275,11 +275,15 @@ fn is_equal_or_less_specific(a: &Type, b: &Type) -> bool {
 
 /// Whether null can stand for a value of the type. After the checker that cel-go had first.
 fn is_nullable(ty: &Type) -> bool {
-    match ty {
-        Type::Null | Type::Object(_) | Type::Opaque(_) | Type::Optional(_) => true,
-        Type::Duration | Type::Timestamp => true,
-        _ => false,
-    }
+    matches!(
+        ty,
+        Type::Null
+            | Type::Object(_)
+            | Type::Opaque(_)
+            | Type::Optional(_)
+            | Type::Duration
+            | Type::Timestamp
+    )
 }
 
 fn is_same(a: &Type, b: &Type) -> bool {

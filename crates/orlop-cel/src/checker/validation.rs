@@ -55,7 +55,7 @@ impl Validator<'_> {
                 }
             }
             Expr::Call { function, target, args } => {
-                self.visit_call(id, function, (*target, args), mixed)
+                self.visit_call(id, function, (*target, args), mixed);
             }
             Expr::List { items } => {
                 self.validate_list(items, mixed);
