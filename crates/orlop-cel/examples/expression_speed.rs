@@ -11,8 +11,9 @@ use orlop_cel::environment::Functions;
 use orlop_cel::{Bindings, DeclType, Environment, library};
 use orlop_machinery::json;
 
-const OBJECT: &str = r#"{"min": 1, "max": 5, "name": "some-name", "names": ["alpha", "beta", "gamma"],
-    "labels": {"app": "web", "tier": "front"}, "ports": [{"port": 80}, {"port": 443}]}"#;
+const OBJECT: &str = r#"{"min": 1, "max": 5, "name": "some-name",
+    "names": ["alpha", "beta", "gamma"], "labels": {"app": "web", "tier": "front"},
+    "ports": [{"port": 80}, {"port": 443}]}"#;
 
 const EXPRESSIONS: &[&str] = &[
     "self.min <= self.max",
@@ -59,7 +60,7 @@ fn measure(mut run: impl FnMut()) -> u128 {
 fn declare() -> DeclType {
     let string = || DeclType::new(Shape::String);
     let list = |items| DeclType::new(Shape::List { items, identity: ListIdentity::Atomic });
-    let port = DeclType::object("self.ports", vec![field("port", DeclType::new(Shape::Int))]);
+    let port = DeclType::object("selfType.ports.@idx", vec![field("port", DeclType::new(Shape::Int))]);
     let fields = vec![
         field("min", DeclType::new(Shape::Int)),
         field("max", DeclType::new(Shape::Int)),
@@ -68,7 +69,7 @@ fn declare() -> DeclType {
         field("labels", DeclType::new(Shape::Map { values: string() })),
         field("ports", list(port)),
     ];
-    DeclType::object("self", fields)
+    DeclType::object("selfType", fields)
 }
 
 fn field(name: &'static str, ty: DeclType) -> Field {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use orlop_machinery::Str;
 
-use crate::decl_type::{DeclType, Shape};
+use crate::decl_type::DeclType;
 use crate::function::{Constant, Library, Macro, Overload};
 use crate::parser::FieldNames;
 use crate::ty::Type;
@@ -138,18 +138,15 @@ impl Environment {
 
     /// Adds an object type, and all object types in it, so that expressions can name them.
     pub fn add_types(&mut self, decl: &DeclType) {
-        match decl.shape() {
-            Shape::Object(object) => {
-                if self.types.insert(object.name.clone(), decl.clone()).is_none() {
-                    for field in object.fields() {
-                        self.add_types(&field.ty);
-                    }
-                }
-            }
-            Shape::List { items: element, .. } | Shape::Map { values: element } => {
-                self.add_types(element);
-            }
-            _ => {}
+        if let Some(element) = decl.element() {
+            self.add_types(element);
+        }
+        let Some(object) = decl.as_object() else { return };
+        if self.types.insert(object.name.clone(), decl.clone()).is_some() {
+            return;
+        }
+        for field in object.fields() {
+            self.add_types(&field.ty);
         }
     }
 

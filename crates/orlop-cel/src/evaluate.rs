@@ -1,9 +1,9 @@
 //! Running a plan: values, costs and the budget.
 //!
 //! After `interpreter/interpretable.go`, `attributes.go` and `runtimecost.go` of cel-go, with the
-//! options that Kubernetes sets: asking whether a field is there costs only the way to it. Costs are
-//! counted where cel-go counts them, also on the way to an error, and the evaluation ends as soon
-//! as they are more than the budget.
+//! options that Kubernetes sets: asking whether a field is there costs only the way to it. Costs
+//! are counted where cel-go counts them, also on the way to an error, and the evaluation ends as
+//! soon as they are more than the budget.
 //!
 //! The depth of the recursion is that of the plan, which is bounded.
 
@@ -153,7 +153,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     fn not_equals(&mut self, operands: &'a [Node; 2]) -> Evaluated<'a> {
         let [a, b] = self.operands(operands)?;
         let result = a.equals(&b, &mut self.work);
-        self.charge(equality_cost(&a, &b))?;
+        self.charge(comparison_cost(&a, &b))?;
         match result {
             Ok(is_equal) => Ok(Value::Bool(!is_equal)),
             Err(error) if error.is_absorbable() => Ok(Value::Bool(true)),
@@ -345,10 +345,15 @@ fn borrow<'a>(constant: &'a Value<'static>) -> Value<'a> {
     }
 }
 
+/// A library's own value is compared for one, but only here.
 fn equality_cost(a: &Value<'_>, b: &Value<'_>) -> u64 {
-    if let Value::Opaque(_) = a {
-        return 1;
+    match a {
+        Value::Opaque(_) => 1,
+        _ => comparison_cost(a, b),
     }
+}
+
+fn comparison_cost(a: &Value<'_>, b: &Value<'_>) -> u64 {
     cost::scale(cost::size_of(a).min(cost::size_of(b)), cost::STRING_TRAVERSAL_FACTOR)
 }
 
@@ -385,6 +390,7 @@ fn can_first(name: &str, first: Option<&Value<'_>>) -> Option<bool> {
         }
         operator::SUBTRACT | operator::MULTIPLY | operator::DIVIDE => is_number || takes_any,
         operator::MODULO => takes_any || matches!(first, Value::Int(_) | Value::Uint(_)),
+        "sort" => matches!(first, Value::List(_)),
         operator::NEGATE => is_number || takes_any || matches!(first, Value::Bool(_)),
         operator::LESS | operator::LESS_EQUALS | operator::GREATER | operator::GREATER_EQUALS => {
             is_number || takes_any || matches!(first, Value::Bytes(_) | Value::Bool(_))

@@ -58,6 +58,9 @@ pub struct Overload {
     /// What a call is estimated to cost; without, as upstream's estimator has it: 1 or, for its own
     /// functions, a rule that it knows by the id.
     pub estimate: Option<EstimateFn>,
+    /// Whether it is called only with arguments whose items fit too, as far as [`T::has`] looks. The
+    /// few that are not say themselves what is wrong.
+    pub is_guarded: bool,
     /// Makes something of arguments that are constant, once: a compiled regular expression.
     pub prepare: Option<PrepareFn>,
 }
@@ -185,6 +188,7 @@ impl Overload {
             cost: None,
             is_cost_by_id: false,
             estimate: None,
+            is_guarded: true,
             prepare: None,
         }
     }
@@ -212,6 +216,12 @@ impl Overload {
         Overload { cost: Some(cost), is_cost_by_id: true, ..self }
     }
 
+    /// Called with lists of anything.
+    #[must_use]
+    pub const fn unguarded(self) -> Overload {
+        Overload { is_guarded: false, ..self }
+    }
+
     /// With what is made of constant arguments.
     #[must_use]
     pub const fn prepares(self, prepare: PrepareFn) -> Overload {
@@ -221,7 +231,11 @@ impl Overload {
     /// Whether it can be called with these values.
     #[must_use]
     pub fn takes(&self, args: &[Value<'_>]) -> bool {
-        self.params.len() == args.len() && self.params.iter().zip(args).all(|(t, v)| t.has(v))
+        let fits = |(t, value): (&T, &Value<'_>)| match self.is_guarded {
+            true => t.has(value),
+            false => t.has_kind(value),
+        };
+        self.params.len() == args.len() && self.params.iter().zip(args).all(fits)
     }
 }
 
@@ -249,9 +263,32 @@ impl T {
         }
     }
 
-    /// Whether a value is of this type. Items and entries are not looked at.
+    /// Whether a value is of this type. As in cel-go, the first item or entry stands for all.
     #[must_use]
     pub fn has(self, value: &Value<'_>) -> bool {
+        if !self.has_kind(value) {
+            return false;
+        }
+        match (self, value) {
+            (T::List(item), Value::List(list)) if !item.is_any() => {
+                list.get(0).is_none_or(|first| first.is_ok_and(|first| item.has(&first)))
+            }
+            (T::Map(key, item), Value::Map(map)) if !(key.is_any() && item.is_any()) => {
+                map.iter().next().is_none_or(|(first, value)| {
+                    key.has(&first) && value.is_ok_and(|value| item.has(&value))
+                })
+            }
+            (T::Optional(inner), Value::Optional(Some(value))) => inner.has(value),
+            _ => true,
+        }
+    }
+
+    fn is_any(self) -> bool {
+        matches!(self, T::Dyn | T::Param(_))
+    }
+
+    /// Whether a value is of this type. Items and entries are not looked at.
+    fn has_kind(self, value: &Value<'_>) -> bool {
         match (self, value) {
             (T::Dyn | T::Param(_), _)
             | (T::Null, Value::Null)

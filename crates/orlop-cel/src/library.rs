@@ -13,6 +13,7 @@ pub mod lists;
 pub mod math;
 pub mod named_format;
 pub mod optional;
+mod pattern;
 mod price;
 pub mod quantity;
 pub mod regex;

@@ -1,9 +1,10 @@
 //! Making a checked expression ready to run: a tree of [`Node`]s in which names are places, calls
 //! are functions, and what is constant is a value.
 //!
-//! After `interpreter/planner.go` and `decOptimize` of cel-go, because what things cost follows from
-//! how they are planned there: selects and indexes on something are one [`Attribute`], written
-//! lists and maps of constants and conversions of constants are constants, and cost nothing.
+//! After `interpreter/planner.go` and `decOptimize` of cel-go, because what things cost follows
+//! from how they are planned there: selects and indexes on something are one [`Attribute`],
+//! written lists and maps of constants and conversions of constants are constants, and cost
+//! nothing.
 
 mod call;
 
@@ -362,28 +363,26 @@ fn fold_map(entries: Vec<(Node, Node, bool)>) -> Result<Node, EvalError> {
 /// In a step that is `accumulator + [x]`, or chooses between that and the accumulator, the list
 /// grows in place, and so does a map: the step's result takes the place of the accumulator anyway.
 fn give_up_accumulator(step: &mut Node, slot: usize) {
-    match step {
+    let call = match step {
         Node::Conditional(parts) => {
             give_up_accumulator(&mut parts[1], slot);
             give_up_accumulator(&mut parts[2], slot);
+            return;
         }
-        Node::Call(call) if call.function == operator::ADD && call.args.len() == 2 => {
-            if is_local(&call.args[0], slot) && is_item(&call.args[1]) {
-                let list = call.args.pop().expect("there are two");
-                *step = Node::Append(Box::new(Append { slot, list }));
-            }
-        }
-        Node::Call(call) if call.function == macros::MAP_INSERT => {
-            if call.args.first().is_some_and(|first| is_local(first, slot)) {
-                let mut rest = call.args.drain(1..);
-                if let (Some(key_or_map), value) = (rest.next(), rest.next()) {
-                    drop(rest);
-                    *step = Node::Insert(Box::new(Insert { slot, key_or_map, value }));
-                }
-            }
-        }
-        _ => {}
+        Node::Call(call) if call.args.first().is_some_and(|first| is_local(first, slot)) => call,
+        _ => return,
+    };
+    let is_append = call.function == operator::ADD && call.args.get(1).is_some_and(is_item);
+    let is_insert = call.function == macros::MAP_INSERT;
+    if !is_append && !is_insert {
+        return;
     }
+    let mut args = std::mem::take(&mut call.args).into_iter().skip(1);
+    let first = args.next().expect("both have a second argument");
+    *step = match (is_append, args.next()) {
+        (true, _) => Node::Append(Box::new(Append { slot, list: first })),
+        (false, value) => Node::Insert(Box::new(Insert { slot, key_or_map: first, value })),
+    };
 }
 
 fn is_local(node: &Node, slot: usize) -> bool {

@@ -4,7 +4,7 @@
 //! them over an object within a budget. The tree of nodes has the schema's shape but only where
 //! rules are at or below a node: the rest of an object is never looked at, and a schema without
 //! rules costs nothing. After
-//! `staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/{compilation,validation}.go`.
+//! `pkg/apiserver/schema/cel/{compilation,validation}.go` of `apiextensions-apiserver`.
 //!
 //! Upstream tells expressions that are new from those that were stored, to refuse what an older
 //! server would not know. In 1.36 both know the same, so there is one environment here.

@@ -4,8 +4,8 @@
 //! schema declares, and items are read when they are asked for. What an expression makes is
 //! counted, so a clone never copies. All clones are cheap.
 //!
-//! How JSON reads by its declared type is in `value/json.rs`, equality in `value/equality.rs`, order
-//! in `value/order.rs`.
+//! How JSON reads by its declared type is in `value/json.rs`, equality in `value/equality.rs`,
+//! order in `value/order.rs`.
 
 mod equality;
 mod json;
@@ -75,8 +75,8 @@ pub enum Value<'a> {
 pub trait Opaque: Any + fmt::Debug + Send + Sync {
     /// The name of the type, such as `kubernetes.Quantity`.
     fn type_name(&self) -> &'static str;
-    /// Whether both are the same. The other is of any type.
-    fn equals(&self, other: &dyn Opaque) -> bool;
+    /// Whether both are the same; none when they cannot be compared. The other is of any type.
+    fn equals(&self, other: &dyn Opaque) -> Option<bool>;
     /// To get at the value itself.
     fn as_any(&self) -> &dyn Any;
     /// How large it is where a cost depends on it.

@@ -53,9 +53,21 @@ impl std::error::Error for SyntaxError {}
 /// assert_eq!(wrong, "error parsing regexp: missing closing ]: `[b`");
 /// ```
 pub fn compile(expression: &str) -> Result<Regex, SyntaxError> {
-    let text = write::write(&parse(expression)?);
+    compile_counted(expression).map(|(regex, _)| regex)
+}
+
+/// Compiles an expression, and tells how many instructions Go would make of it, about: at worst
+/// each is looked at for each character of a text.
+///
+/// # Errors
+///
+/// When Go would not compile it.
+pub fn compile_counted(expression: &str) -> Result<(Regex, u64), SyntaxError> {
+    let tree = parse(expression)?;
+    let text = write::write(&tree);
     let built = RegexBuilder::new(&text).size_limit(SIZE_MAX).nest_limit(NEST_MAX).build();
-    built.map_err(|_| SyntaxError { code: parse::TOO_LARGE, expression: expression.to_owned() })
+    let too_large = |_| SyntaxError { code: parse::TOO_LARGE, expression: expression.to_owned() };
+    Ok((built.map_err(too_large)?, tree.size))
 }
 
 /// Checks an expression without compiling it.

@@ -1,9 +1,9 @@
 //! Constants that are well typed and still wrong.
 //!
 //! After the validators that Kubernetes turns on
-//! (`staging/src/k8s.io/apiserver/pkg/cel/environment/base.go`): lists and maps of one type, durations,
-//! timestamps and regular expressions that are none (`cel/validator.go` of cel-go), and format
-//! strings that do not fit their arguments ([`mod@super::format`]).
+//! (`staging/src/k8s.io/apiserver/pkg/cel/environment/base.go`): lists and maps of one type,
+//! durations, timestamps and regular expressions that are none (`cel/validator.go` of cel-go), and
+//! format strings that do not fit their arguments ([`mod@super::format`]).
 
 use super::format;
 use crate::ast::{Expr, ExprId, ListItem, Literal, MapEntry};

@@ -35,7 +35,8 @@ impl<'a> Evaluation<'a, '_> {
         result
     }
 
-    /// The value of a node that is part of an attribute: an attribute inside has no cost of its own.
+    /// The value of a node that is part of an attribute: an attribute inside has no cost of its
+    /// own.
     pub(super) fn resolve(&mut self, node: &'a Node) -> Evaluated<'a> {
         match node {
             Node::Attribute(attribute) => self.resolve_attribute(attribute),

@@ -253,8 +253,8 @@ macro_rules! opaque_type {
                 $name
             }
 
-            fn equals(&self, _: &dyn Opaque) -> bool {
-                false
+            fn equals(&self, _: &dyn Opaque) -> Option<bool> {
+                None
             }
 
             fn as_any(&self) -> &dyn Any {

@@ -87,8 +87,8 @@ impl Opaque for IpPrefix {
         TYPE
     }
 
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().downcast_ref() == Some(self)
+    fn equals(&self, other: &dyn Opaque) -> Option<bool> {
+        other.as_any().downcast_ref().map(|other| self == other)
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -122,7 +122,8 @@ fn is_cidr<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>, Eva
 
 fn contains_ip_text<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>, EvalError> {
     let [network, ip] = exactly(args)?;
-    let ip = parse_ip(text(ip)?)?;
+    // Upstream does not say what is wrong with the address.
+    let ip = parse_ip(text(ip)?).map_err(|_| EvalError::NoSuchOverload)?;
     Ok(Value::Bool(opaque::<IpPrefix>(network)?.contains(ip)))
 }
 

@@ -75,10 +75,10 @@ fn add<'a>(
     work: &mut Work,
 ) -> Result<(), EvalError> {
     work.make(ENTRY_BYTES)?;
-    if map.insert(key.clone(), value)? {
-        return Ok(());
+    if map.get(&key).is_some() {
+        return Err(EvalError::new(format!("insert failed: key {key} already exists")));
     }
-    Err(EvalError::new(format!("insert failed: key {key} already exists")))
+    map.insert(key, value).map(drop)
 }
 
 /// The entries of a map as ones that can be added to.

@@ -80,8 +80,8 @@ impl Opaque for IpAddr {
         TYPE
     }
 
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().downcast_ref() == Some(self)
+    fn equals(&self, other: &dyn Opaque) -> Option<bool> {
+        other.as_any().downcast_ref::<IpAddr>().map(|other| self == other)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -31,9 +31,11 @@ pub static LISTS: Library = Library {
             name: "flatten",
             overloads: &[
                 Overload::member("list_flatten", &[T::List(&ITEMS)], ITEMS, flatten)
-                    .costs(flatten_cost, flatten_estimate),
+                    .costs(flatten_cost, flatten_estimate)
+                    .unguarded(),
                 Overload::member("list_flatten_int", &[ANY_ITEMS, T::Int], ANY_ITEMS, flatten_deep)
-                    .costs(flatten_cost, flatten_estimate),
+                    .costs(flatten_cost, flatten_estimate)
+                    .unguarded(),
             ],
         },
         Function { name: "sort", overloads: SORT },
@@ -90,12 +92,16 @@ const SORT_BY_KEYS: &[Overload] = &[
 
 const fn sort_of(id: &'static str, params: &'static [T]) -> Overload {
     let (cost, estimate): (CostFn, EstimateFn) = (first_compared, sort_estimate);
-    Overload::member(id, params, params[0], sort).costs(cost, estimate)
+    Overload::member(id, params, params[0], sort)
+        .costs(cost, estimate)
+        .costs_by_id(cost)
+        .unguarded()
 }
 
 const fn sort_by(id: &'static str, params: &'static [T]) -> Overload {
     let (cost, estimate): (CostFn, EstimateFn) = (second_compared, sort_by_estimate);
-    Overload::member(id, params, ITEMS, sort_by_keys).costs(cost, estimate)
+    let overload = Overload::member(id, params, ITEMS, sort_by_keys);
+    overload.costs(cost, estimate).costs_by_id(cost).unguarded()
 }
 
 fn slice<'a>(context: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>, EvalError> {
@@ -267,13 +273,16 @@ fn result_cost(_: &[Value<'_>], result: &Value<'_>) -> u64 {
     allocating(cost::size_of(result))
 }
 
-/// One for each item and level.
+/// One for each item and level. A level below zero is an error, and goes round as upstream.
 fn flatten_cost(args: &[Value<'_>], _: &Value<'_>) -> u64 {
-    let depth = match args.get(1) {
-        Some(Value::Int(depth)) => u64::try_from(*depth).unwrap_or(0),
-        _ => 1,
-    };
-    allocating(args.first().map_or(0, cost::size_of).saturating_mul(depth))
+    let size = args.first().map_or(0, cost::size_of);
+    match args.get(1) {
+        Some(Value::Int(depth)) if *depth < 0 => {
+            size.wrapping_mul(depth.cast_unsigned()).wrapping_add(allocating(0))
+        }
+        Some(Value::Int(depth)) => allocating(size.saturating_mul(depth.unsigned_abs())),
+        _ => allocating(size),
+    }
 }
 
 fn first_compared(args: &[Value<'_>], _: &Value<'_>) -> u64 {

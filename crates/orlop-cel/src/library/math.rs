@@ -1,7 +1,8 @@
 //! Numbers: extremes, rounding, signs, bits.
 //!
 //! After `ext/math.go` of cel-go, version 2. Kubernetes does not have it; expressions of our own
-//! do. `math.least` and `math.greatest` are macros that become calls of `math.@min` and `math.@max`.
+//! do. `math.least` and `math.greatest` are macros that become calls of `math.@min` and
+//! `math.@max`.
 
 mod macros;
 

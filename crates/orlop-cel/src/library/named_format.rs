@@ -95,10 +95,10 @@ const DNS1035_LABEL_PREFIX: NamedFormat =
     NamedFormat::new("dns1035LabelPrefix", |text| names::name_is_dns1035_label(text, true), 30);
 const LABEL_VALUE: NamedFormat = NamedFormat::new("labelValue", names::label_value, 40);
 const URI: NamedFormat = NamedFormat::new("uri", uri, 1103);
-const UUID: NamedFormat = NamedFormat::new("uuid", text_format::uuid, 80);
+const UUID: NamedFormat = NamedFormat::new("uuid", text_format::uuid, 70);
 const BYTE: NamedFormat = NamedFormat::new("byte", text_format::byte, 84);
-const DATE: NamedFormat = NamedFormat::new("date", text_format::date, 79);
-const DATE_TIME: NamedFormat = NamedFormat::new("datetime", text_format::date_time, 79);
+const DATE: NamedFormat = NamedFormat::new("date", text_format::date, 71);
+const DATE_TIME: NamedFormat = NamedFormat::new("datetime", text_format::date_time, 71);
 
 const ALL: [NamedFormat; 13] = [
     DNS1123_LABEL,
@@ -124,6 +124,12 @@ impl NamedFormat {
     ) -> NamedFormat {
         NamedFormat { name, rule, pattern_size }
     }
+
+    /// How `format.named` finds it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
 }
 
 impl Opaque for NamedFormat {
@@ -131,9 +137,9 @@ impl Opaque for NamedFormat {
         TYPE
     }
 
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        let other = other.as_any().downcast_ref::<NamedFormat>();
-        other.is_some_and(|other| self.name == other.name)
+    fn equals(&self, other: &dyn Opaque) -> Option<bool> {
+        let other = other.as_any().downcast_ref::<NamedFormat>()?;
+        Some(self.name == other.name)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -10,6 +10,7 @@ use crate::error::EvalError;
 use crate::function::{Constant, Context, Function, Library, Overload, T};
 use crate::macros;
 use crate::operator;
+use crate::timestamp;
 use crate::value::{List, Map, Value};
 
 use super::argument::{exactly, list};
@@ -167,6 +168,8 @@ fn is_zero(value: &Value<'_>) -> bool {
         Value::String(text) => text.is_empty(),
         Value::Bytes(bytes) => bytes.is_empty(),
         Value::Duration(duration) => duration.as_nanos() == 0,
+        // Go's zero is the first moment of the year 1.
+        Value::Timestamp(time) => (time.seconds(), time.nanos()) == (timestamp::SECONDS_MIN, 0),
         Value::List(list @ List::Owned(_)) => list.is_empty(),
         Value::Map(map @ Map::Owned(_)) => map.is_empty(),
         _ => false,

@@ -97,8 +97,8 @@ impl Opaque for Quantity {
         TYPE
     }
 
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().downcast_ref() == Some(self)
+    fn equals(&self, other: &dyn Opaque) -> Option<bool> {
+        other.as_any().downcast_ref().map(|other| self == other)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -3,14 +3,12 @@
 //! After `staging/src/k8s.io/apiserver/pkg/cel/library/regex.go`. A pattern that stands in the
 //! expression is compiled once.
 
-use orlop_machinery::regular_expression::{self, SyntaxError};
-use regex::Regex;
-
 use crate::error::EvalError;
-use crate::function::{Context, Function, Library, Overload, Prepared, T};
-use crate::value::Value;
+use crate::function::{Context, Function, Library, Overload, T};
+use crate::value::{Value, Work};
 
 use super::argument::{exactly, int, text};
+use super::pattern::Pattern;
 use super::price;
 
 /// The library of patterns.
@@ -26,7 +24,7 @@ pub static REGEX: Library = Library {
                 find,
             )
             .costs(price::pattern, price::pattern_estimate)
-            .prepares(prepare)],
+            .prepares(Pattern::prepare)],
         },
         Function {
             name: "findAll",
@@ -38,7 +36,7 @@ pub static REGEX: Library = Library {
                     find_all,
                 )
                 .costs(price::pattern, price::pattern_estimate)
-                .prepares(prepare),
+                .prepares(Pattern::prepare),
                 Overload::member(
                     "string_find_all_string_int",
                     &[T::String, T::String, T::Int],
@@ -46,7 +44,7 @@ pub static REGEX: Library = Library {
                     find_some,
                 )
                 .costs(price::pattern, price::pattern_estimate)
-                .prepares(prepare),
+                .prepares(Pattern::prepare),
             ],
         },
     ],
@@ -56,23 +54,14 @@ pub static REGEX: Library = Library {
 
 const FOUND: T = T::List(&T::String);
 
-/// Compiles a pattern that is constant.
-fn prepare(args: &[Option<&Value<'_>>]) -> Option<Result<Prepared, EvalError>> {
-    let pattern = (*args.get(1)?)?.as_str()?;
-    Some(match regular_expression::compile(pattern) {
-        Ok(compiled) => Ok(std::sync::Arc::new(compiled)),
-        Err(wrong) => Err(EvalError::new(wrong.to_string())),
-    })
-}
-
 fn find<'a>(context: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>, EvalError> {
     let [whole, pattern] = exactly(args)?;
     let whole = text(whole)?;
-    let pattern = compiled(context, pattern)?;
-    context.work.look(whole.len())?;
-    let found = pattern.find(whole).map_or("", |found| found.as_str());
-    context.work.make(found.len())?;
-    Ok(Value::string(found))
+    with_pattern(context, pattern, |pattern, work| {
+        let found = pattern.search(whole, work)?.find(whole).map_or("", |found| found.as_str());
+        work.make(found.len())?;
+        Ok(Value::string(found))
+    })
 }
 
 fn find_all<'a>(context: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>, EvalError> {
@@ -93,24 +82,30 @@ fn find_at_most<'a>(
     most: i64,
 ) -> Result<Value<'a>, EvalError> {
     let whole = text(whole)?;
-    let pattern = compiled(context, pattern)?;
-    context.work.look(whole.len())?;
-    let mut all = Vec::new();
-    for found in pattern.find_iter(whole).take(usize::try_from(most).unwrap_or(usize::MAX)) {
-        context.work.make(found.len() + size_of::<Value<'_>>())?;
-        all.push(Value::string(found.as_str()));
-    }
-    Ok(Value::list(all))
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    with_pattern(context, pattern, |pattern, work| {
+        let mut all = Vec::new();
+        for found in pattern.search(whole, work)?.find_iter(whole).take(most) {
+            work.make(found.len() + size_of::<Value<'_>>())?;
+            all.push(Value::string(found.as_str()));
+        }
+        Ok(Value::list(all))
+    })
 }
 
-/// The pattern of a call: what was prepared, or compiled now.
-fn compiled(context: &Context<'_>, pattern: &Value<'_>) -> Result<Regex, EvalError> {
-    if let Some(prepared) = context.prepared.and_then(|any| any.downcast_ref::<Regex>()) {
-        return Ok(prepared.clone());
+/// Does something with the pattern of a call: what was prepared, or compiled now.
+fn with_pattern<'a>(
+    context: &mut Context<'_>,
+    pattern: &Value<'a>,
+    search: impl FnOnce(&Pattern, &mut Work) -> Result<Value<'a>, EvalError>,
+) -> Result<Value<'a>, EvalError> {
+    if let Some(prepared) = Pattern::prepared(context) {
+        return search(prepared, context.work);
     }
-    regular_expression::compile(text(pattern)?).map_err(|wrong| illegal(&wrong))
-}
-
-fn illegal(wrong: &SyntaxError) -> EvalError {
-    EvalError::new(format!("Illegal regex: {wrong}"))
+    let pattern = text(pattern)?;
+    context.work.compile(pattern)?;
+    match Pattern::new(pattern) {
+        Ok(pattern) => search(&pattern, context.work),
+        Err(wrong) => Err(EvalError::new(format!("Illegal regex: {wrong}"))),
+    }
 }

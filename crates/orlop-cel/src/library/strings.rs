@@ -1,7 +1,7 @@
 //! Text: its characters, parts, case, and values put into it.
 //!
-//! After `ext/strings.go` of cel-go, version 2, which is what Kubernetes has; `reverse` of version 3
-//! is in [`STRINGS_REVERSE`]. Places in a text are counted in characters.
+//! After `ext/strings.go` of cel-go, version 2, which is what Kubernetes has; `reverse` of version
+//! 3 is in [`STRINGS_REVERSE`]. Places in a text are counted in characters.
 //!
 //! Text is always UTF-8 here; what upstream does with other bytes has no counterpart.
 

@@ -58,9 +58,9 @@ impl Opaque for Url {
         URL_TYPE
     }
 
-    fn equals(&self, other: &dyn Opaque) -> bool {
-        let other = other.as_any().downcast_ref::<Url>();
-        other.is_some_and(|other| self.to_string() == other.to_string())
+    fn equals(&self, other: &dyn Opaque) -> Option<bool> {
+        let other = other.as_any().downcast_ref::<Url>()?;
+        Some(self.to_string() == other.to_string())
     }
 
     fn as_any(&self) -> &dyn Any {

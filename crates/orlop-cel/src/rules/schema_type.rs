@@ -1,9 +1,10 @@
 //! What a structural schema declares to expressions.
 //!
-//! After `SchemaDeclType` in `staging/src/k8s.io/apiserver/pkg/cel/common/schemas.go`. What a schema
-//! does not say the type of is not visible: neither are lists and maps of it, nor properties whose
-//! names no expression can write. How large data can be is guessed from what fits into a request
-//! where the schema does not say; costs are estimated from it, so the guesses are upstream's.
+//! After `SchemaDeclType` in `staging/src/k8s.io/apiserver/pkg/cel/common/schemas.go`. What a
+//! schema does not say the type of is not visible: neither are lists and maps of it, nor properties
+//! whose names no expression can write. How large data can be is guessed from what fits into a
+//! request where the schema does not say; costs are estimated from it, so the guesses are
+//! upstream's.
 
 use orlop_machinery::Str;
 use orlop_machinery::structural::{self, Properties, Structural};

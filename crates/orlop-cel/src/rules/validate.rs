@@ -329,9 +329,9 @@ struct RuleAt<'r> {
     place: Place<'r>,
 }
 
-/// The old value of a rule that wants it as an optional. What is inside of it reads as if there were
-/// no schema: upstream loses it when it unpacks the optional. None when it is not what the schema
-/// says.
+/// The old value of a rule that wants it as an optional. What is inside of it reads as if there
+/// were no schema: upstream loses it when it unpacks the optional. None when it is not what the
+/// schema says.
 fn read_optional<'a>(old: &'a Json, decl: &'a DeclType) -> Option<Value<'a>> {
     let decl = match old {
         Json::Map(_) | Json::List(_) => DeclType::dynamic(),

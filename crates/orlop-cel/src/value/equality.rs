@@ -51,7 +51,10 @@ impl Value<'_> {
             (Value::Optional(None), Value::Optional(None)) => true,
             (Value::Optional(Some(a)), Value::Optional(Some(b))) => return a.equals(b, work),
             (Value::Type(a), Value::Type(b)) => a.name() == b.name(),
-            (Value::Opaque(a), Value::Opaque(b)) => a.equals(&**b),
+            (Value::Opaque(a), Value::Opaque(b)) => {
+                return a.equals(&**b).ok_or(EvalError::NoSuchOverload);
+            }
+            (Value::Opaque(_), _) => return Err(EvalError::NoSuchOverload),
             (Value::Preserved(a), Value::Preserved(b)) => a == b,
             _ => compare_numbers(self, other).is_some_and(|ordering| ordering == Some(EQUAL)),
         })

@@ -281,7 +281,7 @@ fn unsupported(key: &Value<'_>) -> EvalError {
 /// A double as a key, when it is a whole number.
 fn whole(number: f64) -> Option<Key> {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if number.fract() != 0.0 || number < -LIMIT || number >= 2.0 * LIMIT {
+    if number.fract() != 0.0 || !(-LIMIT..2.0 * LIMIT).contains(&number) {
         return None;
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded above")]

@@ -6,8 +6,9 @@
 
 use crate::error::EvalError;
 
-/// How many values one evaluation may look at: about a second.
-const STEPS_MAX: u64 = 100_000_000;
+/// How many values one evaluation may look at: a fraction of a second, and many times all values of
+/// the largest request.
+const STEPS_MAX: u64 = 20_000_000;
 /// How many bytes of values one evaluation may make.
 const BYTES_MAX: u64 = 64 << 20;
 
@@ -32,6 +33,17 @@ impl Work {
     /// When that is too much.
     pub fn look(&mut self, values: usize) -> Result<(), EvalError> {
         take(&mut self.steps, values)
+    }
+
+    /// Says that a regular expression is about to be compiled. Repetitions write it out up to a
+    /// thousand times.
+    ///
+    /// # Errors
+    ///
+    /// When that is too much.
+    pub fn compile(&mut self, pattern: &str) -> Result<(), EvalError> {
+        let factor = if pattern.contains('{') { 1000 } else { 20 };
+        self.look(pattern.len().saturating_mul(factor))
     }
 
     /// Says that so many bytes of values are about to be made.

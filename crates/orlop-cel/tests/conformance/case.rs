@@ -266,11 +266,7 @@ fn read_kind(ty: &Message) -> Kind {
             let parameters = of.messages("parameter_types").map(read_kind).collect();
             Kind::Abstract(of.text("name"), parameters)
         }
-        ("message_type", _) => match ty.text("message_type").as_str() {
-            "google.protobuf.Duration" => Kind::Plain("google.protobuf.Duration"),
-            "google.protobuf.Timestamp" => Kind::Plain("google.protobuf.Timestamp"),
-            name => Kind::Message(name.to_owned()),
-        },
+        ("message_type", _) => Kind::Message(ty.text("message_type")),
         ("wrapper", _) => Kind::Message("google.protobuf.Wrapper".to_owned()),
         _ => panic!("unknown type {name}: {field:?}"),
     }

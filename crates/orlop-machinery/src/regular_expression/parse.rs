@@ -26,7 +26,7 @@ pub(super) struct Tree {
     pub(super) node: Node,
     height: usize,
     /// How many instructions it would be in Go, about.
-    size: u64,
+    pub(super) size: u64,
     /// How often its innermost part is repeated.
     repeats: i32,
 }

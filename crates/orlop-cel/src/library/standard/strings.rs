@@ -1,15 +1,11 @@
 //! What texts contain, start and end with, and match.
 
-use std::sync::Arc;
-
-use orlop_machinery::regular_expression;
-use regex::Regex;
-
 use crate::cost;
 use crate::error::EvalError;
-use crate::function::{Context, Function, Overload, Prepared, T};
+use crate::function::{Context, Function, Overload, T};
 use crate::value::Value;
 
+use super::super::pattern::Pattern;
 use super::Called;
 
 const TWO_STRINGS: &[T] = &[T::String, T::String];
@@ -35,10 +31,10 @@ pub(super) const ENDS_WITH: Function = Function {
 pub(super) const MATCHES: Function = Function {
     name: "matches",
     overloads: &[
-        Overload::global("matches", TWO_STRINGS, T::Bool, matches).prepares(prepare),
+        Overload::global("matches", TWO_STRINGS, T::Bool, matches).prepares(Pattern::prepare),
         Overload::member("matches_string", TWO_STRINGS, T::Bool, matches)
             .costs_by_id(regex_cost)
-            .prepares(prepare),
+            .prepares(Pattern::prepare),
     ],
 };
 
@@ -67,21 +63,12 @@ fn ends_with<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
 
 fn matches<'a>(context: &mut Context<'_>, args: &[Value<'a>]) -> Called<'a> {
     let (text, pattern) = texts(args)?;
-    context.work.look(text.len() / 8)?;
-    if let Some(regex) = context.prepared.and_then(|prepared| prepared.downcast_ref::<Regex>()) {
-        return Ok(Value::Bool(regex.is_match(text)));
+    if let Some(prepared) = Pattern::prepared(context) {
+        return Ok(Value::Bool(prepared.search(text, context.work)?.is_match(text)));
     }
-    context.work.look(pattern.len())?;
-    Ok(Value::Bool(compile(pattern)?.is_match(text)))
-}
-
-fn prepare(args: &[Option<&Value<'_>>]) -> Option<Result<Prepared, EvalError>> {
-    let pattern = args.get(1)?.and_then(Value::as_str)?;
-    Some(compile(pattern).map(|regex| Arc::new(regex) as Prepared))
-}
-
-fn compile(pattern: &str) -> Result<Regex, EvalError> {
-    regular_expression::compile(pattern).map_err(|error| EvalError::new(error.to_string()))
+    context.work.compile(pattern)?;
+    let pattern = Pattern::new(pattern).map_err(|wrong| EvalError::new(wrong.to_string()))?;
+    Ok(Value::Bool(pattern.search(text, context.work)?.is_match(text)))
 }
 
 fn sizes(args: &[Value<'_>]) -> [u64; 2] {
