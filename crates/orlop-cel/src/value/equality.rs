@@ -139,7 +139,11 @@ fn objects_equal(
             }
             continue;
         };
-        match (a.get_str(&field.name)?, b.get_str(&field.name)?) {
+        let name = match b {
+            Map::Json { decl, .. } if is_declared(decl) => &field.name,
+            _ => &field.json_name,
+        };
+        match (a.get_str(&field.name)?, b.get_str(name)?) {
             (Some(value), Some(other)) => {
                 if !value.equals(&other, work)? {
                     return Ok(false);

@@ -166,13 +166,14 @@ fn get_json<'a>(
     }
 }
 
-/// A field that is null reads as one that is not there.
+/// A field that is null reads as one that is not there. Who does not go by the schema may also name
+/// it as JSON does.
 fn get_field<'a>(
     entries: &'a JsonMap,
     object: &'a ObjectType,
     name: &str,
 ) -> Option<Result<Value<'a>, EvalError>> {
-    let field = object.field(name)?;
+    let field = object.field(name).or_else(|| object.json_field(name))?;
     let value = entries.get(&field.json_name).filter(|value| !value.is_null())?;
     Some(Value::from_json(value, &field.ty))
 }

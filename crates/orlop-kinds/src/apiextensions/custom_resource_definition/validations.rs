@@ -11,9 +11,7 @@ use std::cell::{OnceCell, RefCell};
 
 use orlop_cel::DeclType;
 use orlop_cel::escape::escape;
-use orlop_cel::rules::{
-    CompiledRule, Extent, OBJECT_COST_MAX, Rules, Update, compile_rules, schema_type,
-};
+use orlop_cel::rules::{CompiledRule, Extent, compile_rules, schema_type};
 use orlop_machinery::field::{At, Errors, FieldError, Path};
 use orlop_machinery::node::Node;
 use orlop_machinery::structural::Structural;
@@ -183,45 +181,6 @@ impl<'a> RuleScope<'a> {
             errors.forbidden(expression, cost_message(name, cost, RULE_COST_MAX));
         }
         self.total.borrow_mut().observe(expression.path(), cost);
-    }
-}
-
-/// What rules say about the default values of one schema, which share a budget.
-pub(super) struct DefaultChecks {
-    budget: i64,
-}
-
-impl Default for DefaultChecks {
-    fn default() -> DefaultChecks {
-        DefaultChecks { budget: OBJECT_COST_MAX }
-    }
-}
-
-impl DefaultChecks {
-    /// Reports what rules say about a default value: as one that did not change, and as a new one.
-    pub(super) fn check(
-        &mut self,
-        schema: &Structural,
-        default: &Value,
-        path: &Path<'_>,
-        errors: &mut Errors,
-    ) {
-        if self.budget < 0 {
-            return;
-        }
-        let is_resource = schema.is_embedded_resource;
-        let extent = if is_resource { Extent::Resource } else { Extent::Part };
-        let rules = Rules::compile(schema, extent);
-        let before = errors.len();
-        let budget = self.budget;
-        for old in [Some(default), None] {
-            let update = Update { schema, new: default, old, is_ratcheting: false };
-            let left = rules.validate_at(path, &update, budget, errors).budget_left;
-            self.budget = self.budget.min(left);
-            if errors.len() > before {
-                return;
-            }
-        }
     }
 }
 
