@@ -54,7 +54,6 @@ pub(crate) struct Custom {
     /// The version in which objects are stored.
     storage_version: Str,
     converter: Arc<Result<Converter, Status>>,
-    is_established: bool,
     is_terminating: bool,
 }
 
@@ -95,7 +94,6 @@ impl Custom {
             storage_version: storage.api_version.clone(),
             identity: identity(&served.object),
             converter: Arc::new(Converter::new(&served.object, options)),
-            is_established: served.is_established,
             is_terminating: served.is_terminating,
             group,
             names,
@@ -110,11 +108,7 @@ impl Custom {
         if self.identity != identity(&served.object) || self.names != *names {
             return None;
         }
-        Some(Custom {
-            is_established: served.is_established,
-            is_terminating: served.is_terminating,
-            ..self.clone()
-        })
+        Some(Custom { is_terminating: served.is_terminating, ..self.clone() })
     }
 
     /// A definition of the catalog for each version that is served.
@@ -152,10 +146,11 @@ impl Custom {
     fn resource(self: &Arc<Self>, version: &Arc<Version>) -> Resource {
         let text = |name: &str| Str::new(self.names.at(name).str());
         let texts = |name: &str| self.names.at(name).list().iter().map(|text| text.str().into());
-        let announced_verbs = match (self.is_established, self.is_terminating) {
-            (false, _) => Vec::new(),
-            (true, true) => VERBS_AT_THE_END.to_vec(),
-            (true, false) => Verb::ALL.to_vec(),
+        // Who waits until a definition is established finds it in discovery, so it is told a moment
+        // before it says that it is.
+        let announced_verbs = match self.is_terminating {
+            true => VERBS_AT_THE_END.to_vec(),
+            false => Verb::ALL.to_vec(),
         };
         let resource = Resource {
             group: self.group.clone(),

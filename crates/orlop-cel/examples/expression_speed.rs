@@ -60,7 +60,8 @@ fn measure(mut run: impl FnMut()) -> u128 {
 fn declare() -> DeclType {
     let string = || DeclType::new(Shape::String);
     let list = |items| DeclType::new(Shape::List { items, identity: ListIdentity::Atomic });
-    let port = DeclType::object("selfType.ports.@idx", vec![field("port", DeclType::new(Shape::Int))]);
+    let port =
+        DeclType::object("selfType.ports.@idx", vec![field("port", DeclType::new(Shape::Int))]);
     let fields = vec![
         field("min", DeclType::new(Shape::Int)),
         field("max", DeclType::new(Shape::Int)),

@@ -40,9 +40,12 @@ impl Serve for Serving {
         let mut new = Catalog::clone(&old);
         let mut steps = Vec::with_capacity(changes.len());
         for change in changes {
-            let step = Step::new(change, &self.options, &mut known);
+            let Some(step) = Step::new(change, &self.options, &mut known) else { continue };
             new = new.with_custom(&step.name, step.definitions.clone());
             steps.push(step);
+        }
+        if steps.is_empty() {
+            return;
         }
         let caches = &server.reads.caches;
         for step in steps.iter().filter(|step| step.keeps_caches) {
@@ -74,30 +77,38 @@ struct Step {
 }
 
 impl Step {
+    /// None if nothing changes for those who use the objects.
     fn new(
         change: ServedChange,
         options: &ConversionOptions,
         known: &mut HashMap<Str, Arc<Custom>>,
-    ) -> Step {
+    ) -> Option<Step> {
         let served = match change {
             ServedChange::Set(served) => served,
             ServedChange::Remove(name) => {
                 known.remove(&name);
-                return Step { name, definitions: Vec::new(), keeps_caches: false };
+                return Some(Step { name, definitions: Vec::new(), keeps_caches: false });
             }
         };
-        let same = known.get(&served.name).and_then(|custom| custom.further_on(&served));
+        let before = known.get(&served.name);
+        let same = before.and_then(|custom| custom.further_on(&served));
         let keeps_caches = same.is_some();
+        if let (Some(before), true) = (before, keeps_caches)
+            && before.is_terminating == served.is_terminating
+        {
+            return None;
+        }
         let custom = match same.map_or_else(|| Custom::new(&served, options), Ok) {
             Ok(custom) => Arc::new(custom),
             Err(status) => {
                 tracing::error!(name = %served.name, %status, "cannot be served");
                 known.remove(&served.name);
-                return Step { name: served.name, definitions: Vec::new(), keeps_caches: false };
+                let name = served.name;
+                return Some(Step { name, definitions: Vec::new(), keeps_caches: false });
             }
         };
         let definitions = custom.definitions();
         known.insert(served.name.clone(), custom);
-        Step { name: served.name, definitions, keeps_caches }
+        Some(Step { name: served.name, definitions, keeps_caches })
     }
 }

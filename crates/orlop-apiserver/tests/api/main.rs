@@ -11,6 +11,7 @@ mod chunking;
 mod cluster;
 mod configuration;
 mod custom_resource_definitions;
+mod custom_resources;
 mod deletion;
 mod dynamic_resources;
 mod events;
