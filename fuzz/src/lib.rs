@@ -4,6 +4,8 @@
 //! `doc = false` and `bench = false`. It starts with a doc that says which law it checks, then
 //! `#![no_main]`, then one `fuzz_target!` that never fails on bad input, only on a broken law.
 
+pub mod expressions;
+pub mod peers;
 pub mod request;
 
 use std::sync::Arc;

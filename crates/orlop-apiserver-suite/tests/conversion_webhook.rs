@@ -12,7 +12,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use orlop_apiserver::conversion::{ConversionOptions, Converter};
-use orlop_apiserver::webhook_client::{ServiceResolver, WebhookOptions};
+use orlop_apiserver::webhook_client::{ServiceResolver, SystemRoots, WebhookOptions};
 use orlop_apiserver_suite::webhook_server::{Asked, Protocol, Reply, WebhookServer, convert};
 use orlop_machinery::{Value, json};
 use serde_json::json;
@@ -461,7 +461,7 @@ async fn who_is_not_trusted_is_not_asked() {
         assert_eq!(message, unknown);
     }
     let mut options = options();
-    options.webhook.system_roots = server.authority().to_owned();
+    options.webhook.system_roots = Arc::new(SystemRoots::new(server.authority().to_owned()));
     let config = server.client_config("/convert", "");
     let objects = vec![value(&object("a", V1))];
     assert!(converter_of(&config, &["v1"], &options).convert(objects, V2).await.is_ok());

@@ -5,12 +5,12 @@
 //! go through conversion together. What comes out differs from what went in by `apiVersion`, by
 //! what the strategy says, and in metadata by labels and annotations only.
 //!
-//! Strategy `None` with rules in an annotation of the definition is conversion by these rules, which
-//! is ours ([`orlop_kinds::conversion_rules`]).
+//! Strategy `None` with rules in an annotation of the definition is conversion by these rules,
+//! which is ours ([`orlop_kinds::conversion_rules`]).
 //!
 //! After `staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/conversion/{converter,
-//! nop_converter}.go`. Errors are upstream's texts with code 500 and without a reason, as a Go error
-//! that nobody has given one.
+//! nop_converter}.go`. Errors are upstream's texts with code 500 and without a reason, as a Go
+//! error that nobody has given one.
 //!
 //! Not here: defaulting and pruning of what comes out, which is the reader's task, as upstream.
 

@@ -21,6 +21,7 @@ mod version;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use orlop_kinds::conversion_rules;
 use orlop_machinery::kind::{Resource, Scope, Subresource, Verb};
 use orlop_machinery::meta::Meta;
 use orlop_machinery::shared::Shared;
@@ -42,7 +43,7 @@ pub(crate) use serving::Serving;
 #[derive(Clone)]
 pub(crate) struct Custom {
     /// What tells it from one that was deleted and made again, or changed.
-    identity: (Str, i64),
+    identity: (Str, i64, Str),
     /// `example.com`
     group: Str,
     /// Under which names it is served.
@@ -195,7 +196,9 @@ impl Custom {
 }
 
 /// What changes whenever a definition says something else.
-fn identity(object: &Value) -> (Str, i64) {
+/// The rules of conversion are in an annotation, which does not count as a generation.
+fn identity(object: &Value) -> (Str, i64, Str) {
     let meta = Meta::of(object);
-    (Str::new(meta.uid()), meta.generation())
+    let rules = meta.annotation(conversion_rules::ANNOTATION).unwrap_or_default();
+    (Str::new(meta.uid()), meta.generation(), Str::new(rules))
 }

@@ -40,6 +40,7 @@ use crate::request::RequestInfo;
 use crate::serve::{Handle, Peer, ShuttingDown};
 use crate::server_options::{Options, ServiceNetwork};
 use crate::version::Version;
+use crate::webhook_client::{SystemRoots, WebhookOptions};
 use crate::write_hook::WriteHooks;
 
 /// An API server. It answers requests, from sockets or from its own process, and keeps what every
@@ -134,7 +135,14 @@ impl Server {
             tasks.spawn(async move { repair.run().await });
         }
         let services = Arc::new(OwnServices::of(objects));
-        let conversion = ConversionOptions { services, ..ConversionOptions::default() };
+        let webhook = WebhookOptions {
+            clock: inner.options.clock.clone(),
+            system_roots: Arc::new(SystemRoots::new(inner.options.system_roots.clone())),
+            ..WebhookOptions::default()
+        };
+        let times = inner.metrics.conversions();
+        let conversion =
+            ConversionOptions { services, webhook, times, ..ConversionOptions::default() };
         let serve = Arc::new(Serving::new(&inner, conversion));
         let definitions = CustomResourceDefinitions::start(&inner, serve).await;
         let (definitions, follower) = definitions.map_err(failed)?;

@@ -46,6 +46,8 @@ pub struct Options {
     pub client_ca: Option<String>,
     /// Whom to believe that it speaks for somebody else.
     pub request_header: Option<RequestHeader>,
+    /// The authorities that the machine trusts, as PEM: for webhooks that do not name their own.
+    pub system_roots: String,
 }
 
 /// Proxies that speak for users, and how they say for whom.
@@ -105,6 +107,7 @@ impl Options {
             min_request_timeout: Duration::from_secs(30 * 60),
             client_ca: None,
             request_header: None,
+            system_roots: String::new(),
         }
     }
 }

@@ -7,9 +7,9 @@
 //! anything else of a call is logged here.
 //!
 //! After `staging/src/k8s.io/apiserver/pkg/util/webhook/{client,webhook}.go` and
-//! `staging/src/k8s.io/client-go/rest/{request,with_retry}.go`. As there, a webhook that asks for it
-//! (`Retry-After` with 429 or 5xx) is called again, and HTTP/2 is offered to this machine only: a
-//! single connection would send every call to one of several backends of a Service. Unlike there,
+//! `staging/src/k8s.io/client-go/rest/{request,with_retry}.go`. As there, a webhook that asks for
+//! it (`Retry-After` with 429 or 5xx) is called again, and HTTP/2 is offered to this machine only:
+//! a single connection would send every call to one of several backends of a Service. Unlike there,
 //! redirects are errors, and calls without effects may be repeated when a connection is lost.
 //!
 //! Not here: what calls say (conversion, admission), and credentials for webhooks.
@@ -40,6 +40,7 @@ use connection::{Connections, Sender};
 pub use failure::CallError;
 pub use service::{NoServices, ServiceResolver, cluster_address};
 pub use target::{ClientConfig, ServiceReference};
+pub use tls::SystemRoots;
 
 /// How often a webhook may ask to be called again.
 const ASKED_RETRIES_MAX: u32 = 10;
@@ -58,8 +59,8 @@ const JSON: &str = "application/json";
 pub struct WebhookOptions {
     /// The time, for certificates.
     pub clock: Arc<dyn Clock>,
-    /// The authorities that the machine trusts, as PEM: for webhooks without a `caBundle`.
-    pub system_roots: String,
+    /// The authorities that the machine trusts: for webhooks without a `caBundle`.
+    pub system_roots: Arc<SystemRoots>,
     /// How large an answer may be.
     pub response_bytes_max: usize,
     /// How many calls of one webhook may be under way. Others wait, as long as they may take.
@@ -74,7 +75,7 @@ impl Default for WebhookOptions {
     fn default() -> WebhookOptions {
         WebhookOptions {
             clock: Arc::new(SystemClock),
-            system_roots: String::new(),
+            system_roots: Arc::default(),
             response_bytes_max: 64 << 20,
             calls_max: 64,
             idle_connections_max: 8,

@@ -23,6 +23,7 @@ use crate::host_address;
 use crate::logging::Verbosity;
 use crate::private_file::{self, NewFile, PUBLIC, SECRET};
 use crate::serving::{OpenStore, Serving, check_families, hostname};
+use crate::system_roots;
 use upstream_flags::UpstreamFlags;
 
 /// The only place of objects in etcd.
@@ -206,6 +207,7 @@ impl Apiserver {
             min_request_timeout: Duration::from_secs(flags.min_request_timeout.into()),
             client_ca: flags.client_ca_file.as_deref().map(read).transpose()?,
             request_header: self.request_header.options()?,
+            system_roots: system_roots::read(),
             ..Options::new(advertised, flags.secure_port)
         };
         check_families(&options)?;

@@ -22,6 +22,7 @@ mod private_file;
 mod progress;
 mod serving;
 mod store;
+mod system_roots;
 mod up;
 
 use std::env;

@@ -25,6 +25,7 @@ use crate::kubeconfig;
 use crate::logging::Verbosity;
 use crate::progress::Bar;
 use crate::serving::{OpenStore, Serving, hostname};
+use crate::system_roots;
 use renewal::Renewal;
 
 /// Runs the control plane until it is stopped
@@ -84,6 +85,7 @@ impl Up {
         options.secure_port = address.port();
         options.client_ca = Some(pki.ca.certificate.clone());
         options.request_header = Some(request_header(&pki));
+        options.system_roots = system_roots::read();
         let url = kubeconfig::url(address);
         let kubeconfig = self.kubeconfig.clone();
         let renewal = Renewal { installation, names, pki, url: url.clone(), kubeconfig };

@@ -172,7 +172,8 @@ impl Structural {
     /// Adds the struct of a custom resource to a schema that has the struct of metadata.
     #[must_use]
     pub fn compile(&self, schema: &mut Schema, name: &str, metadata: StructId) -> StructId {
-        let root = Compiler { metadata }.structure(schema, self, name, Position::Root);
+        let root = (self, self.preserves_unknown_fields);
+        let root = Compiler { metadata }.structure(schema, root, name, Position::Root);
         match root {
             Type::Struct(id) => id,
             _ => schema.add(Struct { keeps_unknown: true, ..new_struct(name, Vec::new()) }),

@@ -148,6 +148,7 @@ impl Rules for CustomResource {
             structural.validate_embedded(object, metadata(), &root, errors);
             structural.validate_lists(object, &root, errors);
         }
+        version.validate_rules(object, None, errors);
     }
 
     fn validate_update(
@@ -169,6 +170,7 @@ impl Rules for CustomResource {
             structural.validate_embedded(new, metadata(), &root, errors);
         }
         validate_lists(version, new, old, errors);
+        version.validate_rules(new, Some(old), errors);
     }
 
     fn warn(&self, _context: &Context<'_>, object: &Node<'_>, warnings: &mut Vec<String>) {

@@ -54,6 +54,7 @@ impl Rules for CustomResourceStatus {
         }
         scale::validate_status(version, new, errors);
         validate_lists(version, new, old, errors);
+        version.validate_rules(new, Some(old), errors);
     }
 
     fn reset_fields(&self) -> &'static [&'static str] {

@@ -3,7 +3,9 @@
 
 use std::sync::OnceLock;
 
+use orlop_cel::rules::{Extent, OBJECT_COST_MAX, Rules, Update};
 use orlop_machinery::apply::Typing;
+use orlop_machinery::field::Errors;
 use orlop_machinery::json_path::JsonPath;
 use orlop_machinery::openapi::CustomSchema;
 use orlop_machinery::schema::{Schema, StructId};
@@ -37,6 +39,7 @@ pub(crate) struct Version {
     keeps_unknown: bool,
     structural: OnceLock<Option<Structural>>,
     typed: OnceLock<Option<(Schema, StructId)>>,
+    rules: OnceLock<Rules>,
     columns: OnceLock<CustomColumns>,
     selectable: OnceLock<Vec<(Str, Option<JsonPath>)>>,
 }
@@ -81,6 +84,7 @@ impl Version {
             keeps_unknown,
             structural: OnceLock::new(),
             typed: OnceLock::new(),
+            rules: OnceLock::new(),
             columns: OnceLock::new(),
             selectable: OnceLock::new(),
             name,
@@ -100,6 +104,14 @@ impl Version {
             Some(read)
         });
         structural.as_ref()
+    }
+
+    /// Reports what rules in CEL say against an object; `old` is what it was before.
+    pub(super) fn validate_rules(&self, new: &Value, old: Option<&Value>, errors: &mut Errors) {
+        let Some(schema) = self.structural() else { return };
+        let rules = self.rules.get_or_init(|| Rules::compile(schema, Extent::Resource));
+        let update = Update { schema, new, old, is_ratcheting: true };
+        rules.validate_unless_blocked(&update, OBJECT_COST_MAX, errors);
     }
 
     /// What documents say about its objects.

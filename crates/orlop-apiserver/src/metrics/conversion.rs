@@ -57,9 +57,11 @@ const CONVERSIONS_MAX: usize = 10_000;
 #[derive(Default)]
 pub struct ConversionTimes {
     calls: SharedMap<&'static str, Histogram>,
-    /// By resource, version before, version after, and whether it went well.
-    conversions: SharedMap<([Str; 3], bool), Histogram>,
+    conversions: SharedMap<Conversion, Histogram>,
 }
+
+/// Resource, version before, version after, and whether it went well.
+type Conversion = ([Str; 3], bool);
 
 /// Why a call came to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +116,7 @@ impl ConversionTimes {
     }
 
     /// The times of conversions by resource, version before, version after, and success.
-    pub(super) fn conversions(&self) -> Vec<(([Str; 3], bool), Arc<Histogram>)> {
+    pub(super) fn conversions(&self) -> Vec<(Conversion, Arc<Histogram>)> {
         sorted(&self.conversions)
     }
 }

@@ -1,7 +1,8 @@
 //! Why a call has no answer, in the words of upstream's client.
 //!
 //! Go's texts where clients see them: a user who searches for the message of a broken webhook finds
-//! what others have found. `CallError` prints what stands after "conversion webhook for ... failed:".
+//! what others have found. `CallError` prints what stands after "conversion webhook for ...
+//! failed:".
 
 use std::error::Error;
 use std::io;

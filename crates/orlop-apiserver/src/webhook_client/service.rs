@@ -31,7 +31,8 @@ impl ServiceResolver for NoServices {
     }
 }
 
-/// Where a Service is inside the cluster: what a [`ServiceResolver`] answers once it has the object.
+/// Where a Service is inside the cluster: what a [`ServiceResolver`] answers once it has the
+/// object.
 ///
 /// # Errors
 /// When the Service has no address of its own, or not this port.

@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use orlop_storage::Clock;
 use rustls::pki_types::pem::PemObject;
@@ -18,19 +18,40 @@ use crate::serve::ClockTime;
 pub(super) const ALPN_HTTP2: &[u8] = b"h2";
 const ALPN_HTTP1: &[u8] = b"http/1.1";
 
+/// The authorities that a machine trusts. They are read at first need, and once for all webhooks.
+#[derive(Debug, Default)]
+pub struct SystemRoots {
+    pem: String,
+    roots: OnceLock<Arc<RootCertStore>>,
+}
+
+impl SystemRoots {
+    /// From certificates as PEM.
+    #[must_use]
+    pub fn new(pem: String) -> SystemRoots {
+        SystemRoots { pem, roots: OnceLock::new() }
+    }
+
+    fn get(&self) -> Arc<RootCertStore> {
+        let read =
+            || Arc::new(read_roots(self.pem.as_bytes()).unwrap_or_else(RootCertStore::empty));
+        self.roots.get_or_init(read).clone()
+    }
+}
+
 pub(super) fn client_config(
     config: &ClientConfig,
     target: &Target,
     options: &WebhookOptions,
 ) -> Result<Arc<TlsConfig>, CallError> {
     let roots = if config.ca_bundle.is_empty() {
-        // A machine may trust authorities that this library cannot read.
-        read_roots(options.system_roots.as_bytes()).unwrap_or_else(RootCertStore::empty)
+        options.system_roots.get()
     } else {
-        read_roots(&config.ca_bundle).ok_or_else(|| {
+        let roots = read_roots(&config.ca_bundle).ok_or_else(|| {
             let reason = "unable to load root certificates: unable to parse bytes as PEM block";
             CallError::Configuration(reason.to_owned())
-        })?
+        })?;
+        Arc::new(roots)
     };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let clock: Arc<dyn Clock> = options.clock.clone();

@@ -16,6 +16,7 @@
 //! This is ours; Kubernetes has nothing like it. All of it is pure and bounded.
 
 mod apply;
+mod expression;
 mod field_path;
 mod keep;
 mod read;
@@ -29,7 +30,7 @@ use std::collections::{BTreeMap, VecDeque};
 use orlop_machinery::field::{Errors, Path};
 use orlop_machinery::{Str, Value};
 
-use apply::{Direction, Kept, apply};
+use apply::{Direction, Work, apply};
 use rule::Rule;
 
 /// The annotation of a CustomResourceDefinition that holds rules.
@@ -236,13 +237,13 @@ fn convert_once(pair: &Pair, direction: Direction, object: &mut Value) -> Result
     let (from, to) = pair.ends(direction);
     let mut kept = keep::take(object);
     let original = object.clone();
-    apply(&pair.rules, object, direction, &mut Kept::Ignored)?;
+    apply(&pair.rules, object, direction, &mut Work::for_object())?;
     if let Some(entries) = kept.remove(to) {
         keep::restore(object, &entries);
     }
     let mut back = object.clone();
     // What cannot come back at all is kept whole.
-    if apply(&pair.rules, &mut back, direction.reversed(), &mut Kept::Ignored).is_err() {
+    if apply(&pair.rules, &mut back, direction.reversed(), &mut Work::for_object()).is_err() {
         back = Value::Null;
     }
     let entries = keep::difference(&original, &back);

@@ -4,15 +4,12 @@
 //! `pkg/apis/apiextensions/v1/defaults.go` and `pkg/apis/apiextensions/validation/validation.go`
 //! there.
 //!
-//! Not here yet, each where it will go:
-//! - values of `default` are not validated or pruned by their schema (`schema.rs`);
-//! - `pattern` is not compiled (`structural.rs`).
-//!
 //! Conditions that need no other definition are in `conditions.rs`; the server keeps all of them.
 
 mod approval;
 pub mod conditions;
 mod conversion;
+mod defaults;
 mod format;
 mod lifted;
 mod names;

@@ -4,7 +4,7 @@
 //! apiextensions uses it. Nearly all values fit; what is wrong with the others, [`super::report`]
 //! tells, by the same checks.
 
-use super::fault::{TypeFault, check_type, has_choice, text_fault};
+use super::fault::{check_type, has_choice, text_fault};
 use super::number::has_number_fault;
 use super::report::report;
 use super::{Additional, Correlation, Shape, Structural, ValueRules};
@@ -44,15 +44,16 @@ impl Structural {
         errors: &mut Errors,
     ) {
         if !accepts(self, value, dialect) {
+            let before = errors.len();
             report((self, dialect), value, None, path, errors);
+            debug_assert!(errors.len() > before, "what is not accepted is reported");
         }
     }
 }
 
 /// Whether a value fits.
 pub(super) fn accepts(schema: &Structural, value: &Value, dialect: Dialect) -> bool {
-    let is_type = matches!(check_type(schema, value, dialect), Ok::<(), TypeFault>(()));
-    if !is_type {
+    if check_type(schema, value, dialect).is_err() {
         return false;
     }
     if let Some(rules) = schema.rules.get()

@@ -1,8 +1,15 @@
 //! From a [`Structural`] schema to the struct of a [`Schema`].
+//!
+//! Apply then merges as upstream does with the types that `kube-openapi/pkg/schemaconv/openapi.go`
+//! makes of the published schema: objects and maps by field unless they are atomic, lists as a
+//! whole unless they say how items are told apart, everything else as it comes.
+//!
+//! Two things are coarser than upstream: a value without a type but with properties is any JSON,
+//! and text with a format is text, where upstream's apply lets any scalar through to validation.
 
 use std::collections::BTreeMap;
 
-use super::{ListIdentity, Position, Properties, Shape, Structural};
+use super::{Additional, ListIdentity, Position, Properties, Shape, Structural};
 use crate::schema::{
     Extra, Field, Identity, List, MapOf, Omit, Patch, Schema, Struct, StructId, Type,
 };
@@ -14,7 +21,9 @@ pub(super) struct Compiler {
 }
 
 impl Compiler {
-    fn ty(&self, schema: &mut Schema, node: &Structural, name: &str) -> Type {
+    /// The type of a value; `keeps` says whether a list or map around it keeps unknown fields.
+    fn ty(&self, schema: &mut Schema, node: &Structural, name: &str, keeps: bool) -> Type {
+        let keeps = keeps || node.preserves_unknown_fields;
         if node.is_int_or_string {
             return Type::IntOrString;
         }
@@ -24,13 +33,15 @@ impl Compiler {
             Some(Shape::Integer) => Type::Int64,
             Some(Shape::Number) => Type::Float64,
             Some(Shape::String) => Type::String,
-            Some(Shape::Object { .. }) => self.structure(schema, node, name, Position::Inside),
+            Some(Shape::Object { .. }) => {
+                self.structure(schema, (node, keeps), name, Position::Inside)
+            }
             Some(Shape::Map { values, is_atomic }) => {
-                let value = self.ty(schema, values, &format!("{name}.*"));
+                let value = self.ty(schema, values, &format!("{name}.*"), keeps);
                 Type::Map(Box::new(MapOf { value, is_atomic: *is_atomic }))
             }
             Some(Shape::Array { items, identity }) => {
-                let item = self.ty(schema, items, &format!("{name}[]"));
+                let item = self.ty(schema, items, &format!("{name}[]"), keeps);
                 let identity = match identity {
                     ListIdentity::Atomic => Identity::Atomic { is_declared: false },
                     ListIdentity::Set => Identity::Set,
@@ -46,19 +57,21 @@ impl Compiler {
     pub(super) fn structure(
         &self,
         schema: &mut Schema,
-        node: &Structural,
+        (node, keeps): (&Structural, bool),
         name: &str,
         position: Position,
     ) -> Type {
         let nothing = Properties::default();
-        let (properties, is_atomic) = match &node.shape {
-            Some(Shape::Object { properties, is_atomic, .. }) => (properties, *is_atomic),
-            _ => (&nothing, false),
+        let (properties, additional, is_atomic) = match &node.shape {
+            Some(Shape::Object { properties, additional, is_atomic }) => {
+                (properties, *additional, *is_atomic)
+            }
+            _ => (&nothing, Additional::Undeclared, false),
         };
         let has_metadata = position == Position::Root || node.is_embedded_resource;
         let mut fields: BTreeMap<Str, Field> = BTreeMap::new();
         for (field, property) in properties {
-            let ty = self.ty(schema, property, &format!("{name}.{field}"));
+            let ty = self.ty(schema, property, &format!("{name}.{field}"), false);
             fields.insert(field.clone(), new_field(field, ty, property));
         }
         if has_metadata {
@@ -71,7 +84,7 @@ impl Compiler {
             }
         }
         let fields = fields.into_values().collect();
-        let keeps_unknown = node.preserves_unknown_fields;
+        let keeps_unknown = keeps || additional == Additional::Allowed;
         let new = Struct { is_atomic, keeps_unknown, ..new_struct(name, fields) };
         Type::Struct(schema.add(new))
     }

@@ -1,8 +1,8 @@
 //! Which old value belongs to a new one.
 //!
-//! After `staging/src/k8s.io/apiserver/pkg/cel/common/{equality,maplist}.go`. Fields belong together
-//! by name, values of maps by key, items of a list with keys by their keys; items of other lists
-//! belong to nothing.
+//! After `staging/src/k8s.io/apiserver/pkg/cel/common/{equality,maplist}.go`. Fields belong
+//! together by name, values of maps by key, items of a list with keys by their keys; items of other
+//! lists belong to nothing.
 
 use std::collections::HashMap;
 use std::fmt::Write;

@@ -104,17 +104,18 @@ impl DefaultRules<'_, '_> {
         errors: &mut Errors,
     ) {
         let position = if schema.is_embedded_resource { Position::Root } else { Position::Inside };
+        let mut coerced = default.clone();
+        let how = (self.metadata, Malformed::Refused);
+        let result = schema.coerce(&mut coerced, how, position);
         if !self.allows_unknown_fields {
             let mut pruned = default.clone();
             schema.prune(&mut pruned, position);
             if pruned != *default {
                 let detail = "must not have unknown fields";
-                errors.invalid_value(path, default.clone(), detail);
+                errors.invalid_value(path, coerced.clone(), detail);
             }
         }
-        let mut coerced = default.clone();
-        let how = (self.metadata, Malformed::Refused);
-        if let Err(error) = schema.coerce(&mut coerced, how, position) {
+        if let Err(error) = result {
             errors.push(below(path, *error));
             return;
         }

@@ -5,8 +5,8 @@ use std::ops::Index;
 use super::Structural;
 use crate::value::Str;
 
-/// Schemas by the name of the field, sorted by name. Takes no more memory than it has entries: there
-/// are many schemas, and most have few fields.
+/// Schemas by the name of the field, sorted by name. Takes no more memory than it has entries:
+/// there are many schemas, and most have few fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties {
     /// Sorted by name; no name stands twice.

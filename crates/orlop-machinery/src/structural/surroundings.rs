@@ -1,8 +1,8 @@
 //! The object around a value: what a default value would be part of.
 //!
-//! After
-//! `staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting/surroundingobject.go`.
-//! The object is the innermost one with metadata: the custom resource or an embedded one.
+//! After `surroundingobject.go` in
+//! `staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting`. The object is the
+//! innermost one with metadata: the custom resource or an embedded one.
 
 use super::{META_FIELDS, Shape, Structural};
 use crate::value::{Str, Value};

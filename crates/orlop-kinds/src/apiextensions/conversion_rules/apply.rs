@@ -3,7 +3,11 @@
 use orlop_machinery::Value;
 
 use super::field_path::FieldPath;
-use super::rule::Rule;
+use super::rule::{Outputs, Rule};
+
+/// What the expressions of one conversion of an object may cost: upstream's bound for the
+/// validation of an object.
+const OBJECT_BUDGET: u64 = 10_000_000;
 
 /// From the first version of a pair to the second, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +39,20 @@ pub(super) enum Kept {
     Replayed(Vec<Option<Value>>),
 }
 
+/// What a run of rules has beside the object.
+pub(super) struct Work {
+    pub(super) kept: Kept,
+    /// What its expressions may still cost.
+    pub(super) budget: u64,
+}
+
+impl Work {
+    /// For an object, whose values that find no place go.
+    pub(super) fn for_object() -> Work {
+        Work { kept: Kept::Ignored, budget: OBJECT_BUDGET }
+    }
+}
+
 /// Applies rules to an object, or to an item of a list.
 ///
 /// # Errors
@@ -43,14 +61,14 @@ pub(super) fn apply(
     rules: &[Rule],
     value: &mut Value,
     direction: Direction,
-    kept: &mut Kept,
+    work: &mut Work,
 ) -> Result<(), String> {
     match direction {
         Direction::Forward => {
-            rules.iter().try_for_each(|rule| apply_rule(rule, value, direction, kept))
+            rules.iter().try_for_each(|rule| apply_rule(rule, value, direction, work))
         }
         Direction::Backward => {
-            rules.iter().rev().try_for_each(|rule| apply_rule(rule, value, direction, kept))
+            rules.iter().rev().try_for_each(|rule| apply_rule(rule, value, direction, work))
         }
     }
 }
@@ -59,7 +77,7 @@ fn apply_rule(
     rule: &Rule,
     value: &mut Value,
     direction: Direction,
-    kept: &mut Kept,
+    work: &mut Work,
 ) -> Result<(), String> {
     let is_forward = direction == Direction::Forward;
     match rule {
@@ -73,19 +91,56 @@ fn apply_rule(
         Rule::Values { path, pairs, is_lossy } => {
             let before = path.get(value).cloned();
             exchange(path, pairs, value, direction);
-            if *is_lossy { keep_exchanged(path, before, value, kept) } else { Ok(()) }
+            if *is_lossy { keep_exchanged(path, before, value, work) } else { Ok(()) }
         }
-        Rule::Add { path, value: start } if is_forward => begin(path, start, value, kept),
-        Rule::Remove { path, value: start } if !is_forward => begin(path, start, value, kept),
+        Rule::Add { path, value: start } if is_forward => begin(path, start, value, work),
+        Rule::Remove { path, value: start } if !is_forward => begin(path, start, value, work),
         Rule::Add { path, .. } | Rule::Remove { path, .. } => {
             let taken = path.take(value);
-            if let Kept::Recorded(all) = kept {
+            if let Kept::Recorded(all) = &mut work.kept {
                 all.push(taken);
             }
             Ok(())
         }
-        Rule::Each { path, rules } => apply_to_each(path, rules, value, (direction, kept)),
+        Rule::Each { path, rules } => apply_to_each(path, rules, value, (direction, work)),
+        Rule::Compute { forward, backward, is_lossy } => {
+            let (made, gone) = if is_forward { (forward, backward) } else { (backward, forward) };
+            compute((made, gone), value, *is_lossy, work)
+        }
     }
+}
+
+/// Computes fields and takes those away that they come from.
+fn compute(
+    (made, gone): (&Outputs, &Outputs),
+    value: &mut Value,
+    is_lossy: bool,
+    work: &mut Work,
+) -> Result<(), String> {
+    let mut results = Vec::new();
+    if gone.iter().any(|(path, _)| path.get(value).is_some()) {
+        for (path, expression) in made {
+            let result = expression.evaluate(value, &mut work.budget);
+            let result = result.map_err(|why| format!("{path}: {why}"))?;
+            results.push((path, Some(result).filter(|result| !result.is_null())));
+        }
+    }
+    for (path, _) in gone {
+        let taken = path.take(value);
+        if let (Kept::Recorded(all), true) = (&mut work.kept, is_lossy) {
+            all.push(taken);
+        }
+    }
+    if let (Kept::Replayed(all), true) = (&mut work.kept, is_lossy) {
+        let made = made.iter().rev();
+        results = made.map(|(path, _)| (path, all.pop().flatten())).collect();
+    }
+    for (path, result) in results {
+        if let Some(result) = result {
+            path.put(value, result)?;
+        }
+    }
+    Ok(())
 }
 
 /// Gives a field that the version before could not have its first value, or the one it had.
@@ -93,9 +148,9 @@ fn begin(
     path: &FieldPath,
     start: &Option<Value>,
     value: &mut Value,
-    kept: &mut Kept,
+    work: &mut Work,
 ) -> Result<(), String> {
-    let content = match kept {
+    let content = match &mut work.kept {
         Kept::Replayed(all) => all.pop().flatten(),
         _ if path.get(value).is_some() => None,
         _ => start.clone(),
@@ -121,9 +176,9 @@ fn keep_exchanged(
     path: &FieldPath,
     before: Option<Value>,
     value: &mut Value,
-    kept: &mut Kept,
+    work: &mut Work,
 ) -> Result<(), String> {
-    match kept {
+    match &mut work.kept {
         Kept::Ignored => Ok(()),
         Kept::Recorded(all) => {
             all.push(before);
@@ -140,7 +195,7 @@ fn apply_to_each(
     path: &FieldPath,
     rules: &[Rule],
     value: &mut Value,
-    (direction, kept): (Direction, &mut Kept),
+    (direction, work): (Direction, &mut Work),
 ) -> Result<(), String> {
     let mut items: Vec<&mut Value> = match path.get_mut(value) {
         Some(Value::List(items)) => items.iter_mut().collect(),
@@ -150,5 +205,5 @@ fn apply_to_each(
     if direction == Direction::Backward {
         items.reverse();
     }
-    items.into_iter().try_for_each(|item| apply(rules, item, direction, kept))
+    items.into_iter().try_for_each(|item| apply(rules, item, direction, work))
 }

@@ -2,9 +2,9 @@
 //!
 //! An entry says: where the rules alone put this (`instead`), there was that (`value`). It comes
 //! back only where the rules still put the same, so whoever has changed the object in between is
-//! not overruled. Items of lists are told by what they are when they are no longer at their place: a
-//! list may have got another order. The annotation is JSON, by version: `{"v1": [{"path": ["spec", "note"],
-//! "value": "x"}]}`.
+//! not overruled. Items of lists are told by what they are when they are no longer at their place:
+//! a list may have got another order. The annotation is JSON, by version: `{"v1": [{"path":
+//! ["spec", "note"], "value": "x"}]}`.
 
 use std::collections::BTreeMap;
 

@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 
 use orlop_machinery::{Str, Value, yaml};
 
+use super::expression::Expression;
 use super::field_path::FieldPath;
-use super::rule::Rule;
+use super::rule::{Outputs, Rule};
 use super::{COMMON, Pair};
 
 /// How many rules there may be in all.
 const RULES_MAX: usize = 1000;
 /// How many pairs of versions there may be.
-const PAIRS_MAX: usize = 100;
+const PAIRS_MAX: usize = 20;
 /// How deep `each` may stand in `each`.
 const EACH_DEPTH_MAX: usize = 8;
 
@@ -74,7 +75,7 @@ impl Reader {
     }
 
     fn rule(&mut self, at: &str, rule: &Value, depth: usize) -> Option<Rule> {
-        const WORDS: &str = "move, values, add, remove or each";
+        const WORDS: &str = "move, values, add, remove, each or compute";
         let mut entries = rule.map().iter();
         let (Some((word, content)), None) = (entries.next(), entries.next()) else {
             self.errors.push(format!("{at}: must be one of {WORDS}"));
@@ -111,11 +112,36 @@ impl Reader {
                 let rules = self.rules(&format!("{at}.rules"), content.at("rules"), depth + 1);
                 Some(Rule::Each { path: self.path(&at, content, "path", depth)?, rules })
             }
+            "compute" => {
+                self.check_fields(&at, content, &["forward", "backward", "lossy"]);
+                let forward = self.outputs(&format!("{at}.forward"), content.at("forward"), depth);
+                let backward =
+                    self.outputs(&format!("{at}.backward"), content.at("backward"), depth);
+                Some(Rule::Compute { forward, backward, is_lossy: content.at("lossy").bool() })
+            }
             _ => {
                 self.errors.push(format!("{at}: must be one of {WORDS}"));
                 None
             }
         }
+    }
+
+    fn outputs(&mut self, at: &str, outputs: &Value, depth: usize) -> Outputs {
+        let mut read = Vec::new();
+        for (path, text) in outputs.map().iter() {
+            let place = format!("{at}[{path}]");
+            let path = Value::from([("path", path)]);
+            let path = self.path(&place, &path, "path", depth);
+            match (path, Expression::compile(text.str())) {
+                (Some(path), Ok(expression)) => read.push((path, expression)),
+                (None, Ok(_)) => {}
+                (_, Err(why)) => self.errors.push(format!("{place}: {why}")),
+            }
+        }
+        if outputs.map().is_empty() {
+            self.errors.push(format!("{at}: must have expressions by the paths of their fields"));
+        }
+        read
     }
 
     fn path(&mut self, at: &str, content: &Value, field: &str, depth: usize) -> Option<FieldPath> {

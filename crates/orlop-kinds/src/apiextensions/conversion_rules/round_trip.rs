@@ -6,9 +6,11 @@
 use orlop_machinery::{Value, json};
 
 use super::Pair;
-use super::apply::{Direction, Kept, apply};
+use super::apply::{Direction, Kept, Work, apply};
 use super::sample::{Known, samples};
 
+/// What the expressions of a pair may cost on all samples of a version.
+const CHECK_BUDGET: u64 = 10_000_000;
 /// How many losses of a pair are told.
 const TOLD_MAX: usize = 5;
 
@@ -19,8 +21,9 @@ pub(super) fn check_pair(pair: &Pair, from: &Value, to: &Value, errors: &mut Vec
         let none = Known::new();
         let known = pair.samples.get(start).unwrap_or(&none);
         let mut told = Vec::new();
+        let mut budget = CHECK_BUDGET;
         for sample in samples(schema, known) {
-            if let Err(why) = check_sample(pair, direction, &sample)
+            if let Err(why) = check_sample(pair, direction, &sample, &mut budget)
                 && !told.contains(&why)
                 && told.len() < TOLD_MAX
             {
@@ -32,14 +35,23 @@ pub(super) fn check_pair(pair: &Pair, from: &Value, to: &Value, errors: &mut Vec
     }
 }
 
-fn check_sample(pair: &Pair, direction: Direction, sample: &Value) -> Result<(), String> {
+fn check_sample(
+    pair: &Pair,
+    direction: Direction,
+    sample: &Value,
+    budget: &mut u64,
+) -> Result<(), String> {
     let mut value = sample.clone();
-    let mut kept = Kept::Recorded(Vec::new());
-    let fails = |why: String| format!("fails: {why}");
-    apply(&pair.rules, &mut value, direction, &mut kept).map_err(fails)?;
-    let Kept::Recorded(recorded) = kept else { return Ok(()) };
-    let mut kept = Kept::Replayed(recorded);
-    apply(&pair.rules, &mut value, direction.reversed(), &mut kept).map_err(fails)?;
+    let mut work = Work { kept: Kept::Recorded(Vec::new()), budget: *budget };
+    let fails =
+        |why: String| format!("fails: {why} (samples can say what values of a field look like)");
+    let there = apply(&pair.rules, &mut value, direction, &mut work);
+    if let Kept::Recorded(recorded) = work.kept {
+        work.kept = Kept::Replayed(recorded);
+    }
+    let back = there.and_then(|()| apply(&pair.rules, &mut value, direction.reversed(), &mut work));
+    *budget = work.budget;
+    back.map_err(fails)?;
     match first_difference(&mut String::new(), Some(sample), Some(&value)) {
         Some(difference) => Err(difference),
         None => Ok(()),

@@ -2,6 +2,7 @@
 
 use orlop_machinery::Value;
 
+use super::expression::Expression;
 use super::field_path::FieldPath;
 
 /// How a part of an object changes from the one version to the other, and back.
@@ -19,7 +20,13 @@ pub(super) enum Rule {
     Remove { path: FieldPath, value: Option<Value> },
     /// Rules for each item of a list or each value of a map. Back: the same backwards.
     Each { path: FieldPath, rules: Vec<Rule> },
+    /// Fields of the second version are computed from those of the first, which go. Back: the other
+    /// way round. Nothing happens where none of the fields that go is there.
+    Compute { forward: Outputs, backward: Outputs, is_lossy: bool },
 }
+
+/// Fields, and the expressions that make them.
+pub(super) type Outputs = Vec<(FieldPath, Expression)>;
 
 impl Rule {
     /// The word in the document.
@@ -30,6 +37,7 @@ impl Rule {
             Rule::Add { .. } => "add",
             Rule::Remove { .. } => "remove",
             Rule::Each { .. } => "each",
+            Rule::Compute { .. } => "compute",
         }
     }
 }

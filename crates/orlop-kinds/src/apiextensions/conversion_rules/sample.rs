@@ -1,8 +1,8 @@
 //! Objects made from a schema, to show on them what rules do.
 //!
-//! They are the same every time. Every field of text has a value of its own, so that two fields that
-//! change places are found out; fields with choices have each of them; and besides objects with
-//! everything there are objects that lack one field or have only what they must.
+//! They are the same every time. Every field of text has a value of its own, so that two fields
+//! that change places are found out; fields with choices have each of them; and besides objects
+//! with everything there are objects that lack one field or have only what they must.
 
 use std::collections::BTreeMap;
 
@@ -14,6 +14,8 @@ const CHOICES_MAX: usize = 16;
 const OMITTED_MAX: usize = 200;
 /// How large a sample may grow.
 const NODES_MAX: usize = 5_000;
+/// How large all samples of a schema may be together.
+const NODES_OF_ALL_MAX: usize = 50_000;
 /// How deep a sample may grow.
 const DEPTH_MAX: usize = 64;
 
@@ -36,9 +38,14 @@ pub(super) fn samples(schema: &Value, known: &Known) -> Vec<Value> {
     let mut bare = Maker { wants_required_only: true, ..Maker::new(known, 0) };
     all.push(bare.object(schema, ""));
     paths.truncate(OMITTED_MAX);
+    let mut nodes = 0;
     for path in paths {
         let mut maker = Maker { omitted: Some(path), ..Maker::new(known, 0) };
         all.push(maker.object(schema, ""));
+        nodes += maker.nodes;
+        if nodes > NODES_OF_ALL_MAX {
+            break;
+        }
     }
     all
 }

@@ -1,4 +1,4 @@
-//! Rules at work on a schema: what they make of the schema of one version must be that of the other.
+//! Rules at work on a schema: of that of one version they must make that of the other.
 //!
 //! Fields that only one version has must be named by a rule, so that nobody forgets one. Parts that
 //! keep unknown fields may have any.
@@ -6,8 +6,9 @@
 use orlop_machinery::{Map, Value};
 
 use super::Pair;
+use super::expression::Expression;
 use super::field_path::FieldPath;
-use super::rule::Rule;
+use super::rule::{Outputs, Rule};
 
 /// Schemas that are nested deeper are not looked into: upstream refuses them elsewhere.
 const DEPTH_MAX: usize = 64;
@@ -101,7 +102,31 @@ impl Check<'_> {
                 field.set(key, inner);
                 put(made, path, field)
             }
+            Rule::Compute { forward, backward, .. } => self.compute(forward, backward, made, to),
         }
+    }
+
+    fn compute(
+        &self,
+        forward: &Outputs,
+        backward: &Outputs,
+        made: &mut Value,
+        to: &Value,
+    ) -> Result<(), String> {
+        let (old, new) = (&self.pair.from, &self.pair.to);
+        for (path, expression) in backward {
+            check_result(path, expression, &take(made, path, old)?)?;
+        }
+        for (path, expression) in forward {
+            let field = match find(to, path) {
+                Found::Schema(field) => field.clone(),
+                Found::Free => Value::Null,
+                Found::Nothing => return Err(format!("{path} is not in the schema of {new}")),
+            };
+            check_result(path, expression, &field)?;
+            put(made, path, field)?;
+        }
+        Ok(())
     }
 
     /// That what the rules make is what the other version has.
@@ -115,8 +140,8 @@ impl Check<'_> {
         if !path.is_empty() && type_of(made) != type_of(to) {
             let (made, to) = (type_of(made), type_of(to));
             let why = format!(
-                "{}: {place} is {made} in {old} and {to} in {new}: say with values how the one \
-                 becomes the other, or remove it and add it",
+                "{}: {place} is {made} in {old} and {to} in {new}: say with values or compute \
+                 how the one becomes the other",
                 self.pair.at
             );
             self.errors.push(why);
@@ -272,6 +297,20 @@ fn check_start(value: Option<&Value>, field: &Value, path: &FieldPath) -> Result
         Some(value) if !fits(value, field) => Err(does_not_fit(value, path, "its version")),
         _ => Ok(()),
     }
+}
+
+/// That the type of what an expression makes, if it is known, is that of the field.
+fn check_result(path: &FieldPath, expression: &Expression, field: &Value) -> Result<(), String> {
+    let wanted = type_of(field);
+    let Some(made) = expression.json_type() else { return Ok(()) };
+    let fits = match wanted.as_str() {
+        "anything" => true,
+        "int-or-string" => matches!(made, "integer" | "string"),
+        "number" => matches!(made, "integer" | "number"),
+        "map" => made == OBJECT,
+        wanted => made == wanted,
+    };
+    if fits { Ok(()) } else { Err(format!("{path} is {wanted}, and its expression makes {made}")) }
 }
 
 fn does_not_fit(value: &Value, path: &FieldPath, version: &str) -> String {

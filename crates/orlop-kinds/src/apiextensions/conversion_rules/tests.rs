@@ -205,7 +205,7 @@ fn documents_that_cannot_be_read_are_refused() {
     };
     check("conversions: 1", &["conversions: must be a list"]);
     check("{conversions: [], x: 1}", &["x: unknown field"]);
-    let words = "must be one of move, values, add, remove or each";
+    let words = "must be one of move, values, add, remove, each or compute";
     check(&rules("[{moev: {}}]"), &[&format!("conversions[0].rules[0].moev: {words}")]);
     check(&rules("[1]"), &[&format!("conversions[0].rules[0]: {words}")]);
     check(
@@ -250,8 +250,8 @@ fn rules_that_do_not_fit_the_schemas_are_refused() {
         "{a: {type: string}}",
         "{a: {type: integer}}",
         "[]",
-        &["conversions[0]: spec.a is string in v1 and integer in v2: say with values how the one \
-           becomes the other, or remove it and add it"],
+        &["conversions[0]: spec.a is string in v1 and integer in v2: say with values or compute \
+           how the one becomes the other"],
     );
     check_refused(
         "{a: {type: string}}",
@@ -291,6 +291,68 @@ fn rules_that_lose_something_are_refused() {
     );
 }
 
+const SPLIT: &str = "[{compute: {forward: {spec.host: \"self.spec.address.split(':')[0]\", \
+     spec.port: \"int(self.spec.address.split(':')[1])\"}, backward: {spec.address: \
+     \"self.spec.host + ':' + string(self.spec.port)\"}}}]";
+const SPLIT_V1: &str = "{address: {type: string}, x: {type: string}}";
+const SPLIT_V2: &str = "{host: {type: string}, port: {type: integer}, x: {type: string}}";
+
+fn split_document(rules: &str, samples: &str) -> Value {
+    let text = format!("conversions: [{{from: v1, to: v2, rules: {rules}, samples: {samples}}}]");
+    definition(SPLIT_V1, SPLIT_V2, &text)
+}
+
+#[test]
+fn fields_are_split_and_joined_by_expressions() {
+    let samples = "{v1: {spec.address: ['a:1', 'b.c:65535']}}";
+    let rules = SPLIT.replace(
+        "self.spec.host + ':' + string(self.spec.port)",
+        "has(self.spec.host) && has(self.spec.port) ? \
+         optional.of(self.spec.host + ':' + string(self.spec.port)) : optional.none()",
+    );
+    let errors = ConversionRules::compile(&split_document(&rules, samples)).unwrap_err();
+    assert_eq!(
+        errors,
+        [
+            "conversions[0]: v2 to v1 and back makes nothing of 454 in spec.port",
+            "conversions[0]: v2 to v1 and back makes nothing of \"spec.host-0\" in spec.host",
+        ]
+    );
+    let lossy = rules.replace("{compute: {", "{compute: {lossy: true, ");
+    let compiled = ConversionRules::compile(&split_document(&lossy, samples)).unwrap().unwrap();
+    check(&compiled, "{address: 'h:80', x: y}", "{host: h, port: 80, x: y}");
+    check(&compiled, "{x: y}", "{x: y}");
+    // Half an address has no place in v1; it is kept beside it.
+    let half = object("v2", "{host: h}");
+    let first = compiled.convert(half.clone(), "v1").unwrap();
+    assert_eq!(first.at("spec"), &Value::Null);
+    assert_eq!(compiled.convert(first, "v2").unwrap(), half);
+    let error = compiled.convert(object("v1", "{address: h}"), "v2").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "conversion of Foo from v1 to v2 failed: spec.port: index out of bounds: 1"
+    );
+}
+
+#[test]
+fn expressions_that_cannot_work_are_refused() {
+    let check = |rules: &str, samples: &str, expect: &str| {
+        let errors = ConversionRules::compile(&split_document(rules, samples)).unwrap_err();
+        let is_told = errors.iter().any(|error| error.contains(expect));
+        assert!(is_told, "{errors:#?} {expect}");
+    };
+    check(&SPLIT.replace("int(", "(("), "{}", "Syntax error: missing ')'");
+    let expect = "spec.port is integer, and its expression makes string";
+    check(&SPLIT.replace("int(", "string("), "{}", expect);
+    let expect = "(samples can say what values of a field look like)";
+    check(SPLIT, "{}", expect);
+    let expect = "spec.missing is not in the schema of v2";
+    check(&SPLIT.replace("spec.port:", "spec.missing:"), "{}", expect);
+    let swapped = SPLIT.replace("+ ':' +", "+ '-' +");
+    let expect = "makes \"a-1\" of \"a:1\" in spec.address";
+    check(&swapped, "{v1: {spec.address: ['a:1']}}", expect);
+}
+
 #[test]
 fn a_webhook_goes_before_rules() {
     let mut with_webhook = definition("{}", "{}", "nonsense");
@@ -327,7 +389,8 @@ fn large() -> ConversionRules {
         "{at: {type: object, properties: {host: {type: string}, port: {type: integer}}}, \
           mode: {type: string, enum: [A, B]}, tier: {type: string}, items: {type: array, items: \
           {type: object, properties: {new: {type: string}, level: {type: integer}}}}}",
-        "[{move: {from: spec.host, to: spec.at.host}}, {move: {from: spec.port, to: spec.at.port}}, \
+        "[{move: {from: spec.host, to: spec.at.host}}, \
+          {move: {from: spec.port, to: spec.at.port}}, \
           {values: {path: spec.mode, lossy: true, pairs: [{from: a, to: A}, {from: b, to: B}, \
           {from: c, to: B}]}}, {remove: {path: spec.note}}, \
           {add: {path: spec.tier, value: standard}}, {move: {from: spec.list, to: spec.items}}, \
@@ -418,4 +481,20 @@ proptest! {
         drop(ConversionRules::compile(&definition("{}", "{}", &text)));
         drop(ConversionRules::compile(&definition("{}", "{}", &rules(&text))));
     }
+}
+
+/// The example of the guide is what it says: its definition is accepted and converts.
+#[test]
+fn the_example_of_the_guide_works() {
+    let guide = include_str!("../../../../../docs/guides/conversion.md");
+    let example = guide.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let example = yaml::parse(example.as_bytes()).unwrap();
+    let compiled = ConversionRules::compile(&example).unwrap().unwrap();
+    check(
+        &compiled,
+        "{size: 1Gi, class: fast, mode: ro, note: mine, address: 'db:5432', users: [{user: a}]}",
+        "{storage: {size: 1Gi, class: fast}, mode: ReadOnly, tier: standard, host: db, \
+          port: 5432, users: [{name: a}]}",
+    );
+    check(&compiled, "{address: 'db:1'}", "{host: db, port: 1, tier: standard}");
 }

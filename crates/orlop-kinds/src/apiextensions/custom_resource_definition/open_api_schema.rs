@@ -207,7 +207,7 @@ fn validate_inner(
         found.schema.forbidden(&additional, detail);
     }
     if additional.value().as_map().is_some() {
-        let scope = around.scope.and_then(|scope| scope.child(Step::Element, additional.value()));
+        let scope = around.scope.and_then(|scope| scope.child(Step::Values, additional.value()));
         let inner = around.of_additional_properties().with_scope(scope.as_ref());
         validate_open_api_schema(&additional, &inner, options, found);
     }
@@ -231,7 +231,7 @@ fn validate_inner(
     }
     let items = schema.at("items");
     if items.value().as_map().is_some() {
-        let scope = around.scope.and_then(|scope| scope.child(Step::Element, items.value()));
+        let scope = around.scope.and_then(|scope| scope.child(Step::Items, items.value()));
         let inner = around.of_items(schema).with_scope(scope.as_ref());
         validate_open_api_schema(&items, &inner, options, found);
     }

@@ -11,6 +11,7 @@ use orlop_machinery::node::Node;
 use orlop_machinery::{Str, Value};
 
 use super::conversion::{has_known_review_version, what_is_wrong_with_bundle};
+use super::defaults::has_unpruned_defaults;
 use super::lifted::{Lifted, schemas};
 use super::open_api_schema::{TYPES, has_granular_set_items, validate_list_keys};
 use super::schema_tree::has;
@@ -30,6 +31,8 @@ pub(super) struct Options {
     pub(super) allows_unknown_types: bool,
     /// Schemas need not be structural.
     pub(super) allows_non_structural: bool,
+    /// Default values may have fields that their schema does not know.
+    pub(super) allows_unpruned_defaults: bool,
     /// Items of sets may change in part.
     pub(super) allows_granular_set_items: bool,
     /// Keys of items of a list may be missing or null.
@@ -51,6 +54,7 @@ impl Default for Options {
             allows_missing_schema: false,
             allows_unknown_types: false,
             allows_non_structural: false,
+            allows_unpruned_defaults: false,
             allows_granular_set_items: false,
             allows_optional_list_keys: false,
             allows_unknown_review_versions: false,
@@ -83,6 +87,9 @@ impl Options {
                 !ty.is_empty() && !TYPES.contains(&ty)
             }),
             allows_non_structural: old_schemas.iter().any(|schema| !is_structural(schema)),
+            allows_unpruned_defaults: old_schemas
+                .iter()
+                .any(|schema| has_unpruned_defaults(schema)),
             allows_granular_set_items: any(&has_granular_set_items),
             allows_optional_list_keys: any(&|schema| {
                 let mut errors = Errors::new();

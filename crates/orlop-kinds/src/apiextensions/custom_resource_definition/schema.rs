@@ -1,9 +1,7 @@
 //! The schema of a version, or of all.
 //!
 //! After `validateCustomResourceDefinitionValidation` and the parts of
-//! `validateCustomResourceDefinitionSpec` about schemas. Defaults would be validated by their
-//! schemas in [`validate_validation`], after a schema was found to be structural; that is not
-//! there yet.
+//! `validateCustomResourceDefinitionSpec` about schemas.
 
 use std::cell::RefCell;
 
@@ -12,6 +10,7 @@ use orlop_machinery::field::{At, Errors};
 use orlop_machinery::node::Node;
 use orlop_machinery::structural::Structural;
 
+use super::defaults::validate_defaults;
 use super::open_api_schema::{Findings, Surroundings, validate_open_api_schema};
 use super::options::Options;
 use super::schema_tree::walk;
@@ -111,15 +110,18 @@ pub(super) fn validate_validation(
     }
     let unconverted = conversion_error(schema.value());
     let total = RefCell::new(TotalCost::default());
+    let read = Structural::read(schema.value());
+    // Rules are looked at only where all else about the structure is fine.
     let mut structural = None;
     if !options.allows_non_structural && unconverted.is_none() {
         let before = found.len();
         validate_structural(&schema, &mut found);
-        if found.len() == before {
-            structural = Structural::read(schema.value()).ok();
+        if let (true, Ok(read)) = (found.len() == before, &read) {
+            validate_defaults(&schema, read, options, &mut found);
+            structural = (found.len() == before).then_some(read);
         }
     }
-    let scope = structural.as_ref().map(|read| RuleScope::root(schema.value(), read, &total));
+    let scope = structural.map(|read| RuleScope::root(schema.value(), read, &total));
     let surroundings = Surroundings::of_root(unconverted.is_none(), scope.as_ref(), limit);
     let mut inside = Findings::default();
     validate_open_api_schema(&schema, &surroundings, options, &mut inside);
@@ -128,6 +130,11 @@ pub(super) fn validate_validation(
     if let Some(wrong) = unconverted.filter(|_| !options.allows_non_structural && found.is_empty())
     {
         found.invalid_value(&schema, "", wrong);
+    }
+    // Only what is nested too deeply gets here, or has types that were fine before.
+    let is_read = options.allows_non_structural || options.allows_unknown_types;
+    if let Some(wrong) = read.err().filter(|_| found.is_empty() && !is_read) {
+        found.invalid_value(&schema, "", wrong.message);
     }
     total.borrow().validate(&schema, &mut found);
     errors.extend(found);

@@ -2,11 +2,12 @@
 //!
 //! After `pkg/apiserver/schema/{convert,validation,complete}.go`. Upstream makes a structure of
 //! another type first; here the schema itself is read in that way. A schema is at most as deep as
-//! JSON may be. Patterns are not compiled yet; that would go to [`validate_junctors`].
+//! JSON may be.
 
 use orlop_machinery::Value;
 use orlop_machinery::field::{At, Errors};
 use orlop_machinery::node::Node;
+use orlop_machinery::regular_expression;
 
 /// Keywords that stand for something that structural schemas do not have.
 const UNSUPPORTED: [(&str, &str); 7] = [
@@ -225,6 +226,11 @@ fn validate_junctors(
     let not = schema.at("not");
     if not.is_set() {
         validate_nested(&not, false, errors);
+    }
+    let pattern = schema.at("pattern");
+    if let Err(wrong) = regular_expression::check(pattern.str()) {
+        let detail = format!("must be a valid regular expression, but isn't: {wrong}");
+        errors.invalid(&pattern, detail);
     }
 }
 

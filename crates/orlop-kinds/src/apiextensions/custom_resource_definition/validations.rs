@@ -11,10 +11,12 @@ use std::cell::{OnceCell, RefCell};
 
 use orlop_cel::DeclType;
 use orlop_cel::escape::escape;
-use orlop_cel::rules::{CompiledRule, Extent, compile_rules, schema_type};
+use orlop_cel::rules::{
+    CompiledRule, Extent, OBJECT_COST_MAX, Rules, Update, compile_rules, schema_type,
+};
 use orlop_machinery::field::{At, Errors, FieldError, Path};
 use orlop_machinery::node::Node;
-use orlop_machinery::structural::{Shape, Structural};
+use orlop_machinery::structural::Structural;
 use orlop_machinery::{Value, json};
 
 /// What one rule may be estimated to cost, with all values that it is about.
@@ -44,8 +46,10 @@ pub(super) struct RuleScope<'a> {
 pub(super) enum Step<'a> {
     /// To a property.
     Property(&'a str),
-    /// To the items of a list, or the values of a map.
-    Element,
+    /// To the items of a list.
+    Items,
+    /// To the values of a map.
+    Values,
 }
 
 /// What all rules of a schema cost.
@@ -65,7 +69,7 @@ impl<'a> RuleScope<'a> {
     ) -> RuleScope<'a> {
         RuleScope {
             parent: None,
-            step: Step::Element,
+            step: Step::Items,
             json,
             schema,
             is_ruled: has_rules(json),
@@ -77,15 +81,11 @@ impl<'a> RuleScope<'a> {
 
     /// Of a schema inside; none when there is no telling what it is.
     pub(super) fn child<'b>(&'b self, step: Step<'b>, json: &'b Value) -> Option<RuleScope<'b>> {
-        let schema = match (&self.schema.shape, step) {
-            (Some(Shape::Object { properties, .. }), Step::Property(name)) => {
-                properties.get(name)?
-            }
-            (
-                Some(Shape::Map { values: inner, .. } | Shape::Array { items: inner, .. }),
-                Step::Element,
-            ) => inner,
-            _ => return None,
+        let schema = match step {
+            Step::Property(name) => self.schema.field(name)?,
+            Step::Items => self.schema.items()?,
+            // All entries have the same.
+            Step::Values => self.schema.field("")?,
         };
         let elements = elements_max(self.json);
         Some(RuleScope {
@@ -107,7 +107,7 @@ impl<'a> RuleScope<'a> {
             Some(parent) => {
                 let around = parent.decl()?;
                 let inside = match self.step {
-                    Step::Element => around.element(),
+                    Step::Items | Step::Values => around.element(),
                     Step::Property(name) => {
                         let field = escape(name).and_then(|name| around.as_object()?.field(&name));
                         field.filter(|field| field.is_visible()).map(|field| &field.ty)
@@ -183,6 +183,45 @@ impl<'a> RuleScope<'a> {
             errors.forbidden(expression, cost_message(name, cost, RULE_COST_MAX));
         }
         self.total.borrow_mut().observe(expression.path(), cost);
+    }
+}
+
+/// What rules say about the default values of one schema, which share a budget.
+pub(super) struct DefaultChecks {
+    budget: i64,
+}
+
+impl Default for DefaultChecks {
+    fn default() -> DefaultChecks {
+        DefaultChecks { budget: OBJECT_COST_MAX }
+    }
+}
+
+impl DefaultChecks {
+    /// Reports what rules say about a default value: as one that did not change, and as a new one.
+    pub(super) fn check(
+        &mut self,
+        schema: &Structural,
+        default: &Value,
+        path: &Path<'_>,
+        errors: &mut Errors,
+    ) {
+        if self.budget < 0 {
+            return;
+        }
+        let is_resource = schema.is_embedded_resource;
+        let extent = if is_resource { Extent::Resource } else { Extent::Part };
+        let rules = Rules::compile(schema, extent);
+        let before = errors.len();
+        let budget = self.budget;
+        for old in [Some(default), None] {
+            let update = Update { schema, new: default, old, is_ratcheting: false };
+            let left = rules.validate_at(path, &update, budget, errors).budget_left;
+            self.budget = self.budget.min(left);
+            if errors.len() > before {
+                return;
+            }
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Addresses of mail.
 //!
 //! After Go's `net/mail.ParseAddress`: one address, perhaps with the name of its owner, perhaps in
-//! a group of one. Encoded words in names are not decoded, so a charset that Go does not know is no
-//! error here.
+//! a group of one.
 
 use std::net::IpAddr;
+
+use super::digits::is_base64;
 
 /// Whether a text is an address.
 pub(super) fn is_email(text: &str) -> bool {
@@ -99,7 +100,8 @@ impl<'t> Parser<'t> {
             let word = match self.rest.chars().next() {
                 None => break,
                 Some('"') => self.quoted().map(|_| ()),
-                Some(_) => self.atom().map(|_| ()),
+                // One in an unknown charset ends the name.
+                Some(_) => self.atom().filter(|word| !has_unknown_charset(word)).map(|_| ()),
             };
             if word.is_none() {
                 break;
@@ -195,6 +197,25 @@ impl<'t> Parser<'t> {
     fn expect(&mut self, c: char) -> Parsed<()> {
         self.take(c).then_some(())
     }
+}
+
+/// Whether a word is encoded (`=?CHARSET?q?TEXT?=`) in a charset that Go does not know.
+fn has_unknown_charset(word: &str) -> bool {
+    let inner = word.strip_prefix("=?").and_then(|word| word.strip_suffix("?="));
+    let parts: Vec<&str> = inner.unwrap_or_default().split('?').collect();
+    let [charset, encoding, text] = parts.as_slice() else { return false };
+    let is_readable = match *encoding {
+        "b" | "B" => text.is_empty() || is_base64(text),
+        "q" | "Q" => text.split('=').skip(1).all(|after| {
+            let digits = after.as_bytes().get(..2);
+            digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+        }),
+        _ => false,
+    };
+    let known = ["utf-8", "iso-8859-1", "us-ascii"];
+    is_readable
+        && !charset.is_empty()
+        && !known.iter().any(|name| name.eq_ignore_ascii_case(charset))
 }
 
 fn is_visible(c: char) -> bool {
