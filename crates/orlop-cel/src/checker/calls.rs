@@ -90,8 +90,8 @@ impl Checker<'_> {
         })
     }
 
-    fn resolve(&mut self, mut call: Call<'_>) -> Type {
-        let mut overloads = std::mem::take(&mut call.overloads);
+    fn resolve(&mut self, call: Call<'_>) -> Type {
+        let mut overloads = call.overloads.clone();
         overloads.retain(|overload| overload.is_member == call.target.is_some());
         if matches!(call.function, operator::AND | operator::OR) && !overloads.is_empty() {
             return self.resolve_logic(&call, overloads);

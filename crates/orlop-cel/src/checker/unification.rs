@@ -275,15 +275,11 @@ fn is_equal_or_less_specific(a: &Type, b: &Type) -> bool {
 
 /// Whether null can stand for a value of the type. After the checker that cel-go had first.
 fn is_nullable(ty: &Type) -> bool {
-    matches!(
-        ty,
-        Type::Null
-            | Type::Object(_)
-            | Type::Opaque(_)
-            | Type::Optional(_)
-            | Type::Duration
-            | Type::Timestamp
-    )
+    match ty {
+        Type::Null | Type::Object(_) | Type::Opaque(_) | Type::Optional(_) => true,
+        Type::Duration | Type::Timestamp => true,
+        _ => false,
+    }
 }
 
 fn is_same(a: &Type, b: &Type) -> bool {
