@@ -58,8 +58,8 @@ pub struct Overload {
     /// What a call is estimated to cost; without, as upstream's estimator has it: 1 or, for its own
     /// functions, a rule that it knows by the id.
     pub estimate: Option<EstimateFn>,
-    /// Whether it is called only with arguments whose items fit too, as far as [`T::has`] looks. The
-    /// few that are not say themselves what is wrong.
+    /// Whether it is called only with arguments whose items fit too, as far as [`T::has`] looks.
+    /// The few that are not say themselves what is wrong.
     pub is_guarded: bool,
     /// Makes something of arguments that are constant, once: a compiled regular expression.
     pub prepare: Option<PrepareFn>,

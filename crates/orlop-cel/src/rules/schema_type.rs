@@ -152,10 +152,8 @@ fn declare_below(schema: &Structural, step: &str, name: &mut String) -> Option<D
 fn has_metadata(properties: &Properties) -> bool {
     let is_string =
         |found: Option<&Structural>| found.is_some_and(|inner| type_name(inner) == "string");
-    let metadata = match properties.get("metadata").map(|inner| &inner.shape) {
-        Some(Some(structural::Shape::Object { properties, .. })) => properties,
-        _ => return false,
-    };
+    let shape = properties.get("metadata").and_then(|inner| inner.shape.as_ref());
+    let Some(structural::Shape::Object { properties: metadata, .. }) = shape else { return false };
     is_string(properties.get("kind"))
         && is_string(properties.get("apiVersion"))
         && is_string(metadata.get("name"))

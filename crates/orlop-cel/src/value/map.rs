@@ -123,7 +123,7 @@ impl<'a> Map<'a> {
     pub fn key_at(&self, at: usize) -> Option<Value<'a>> {
         match self {
             Map::Json { entries, decl } => {
-                let (name, _) = entries.iter().nth(at)?;
+                let (name, _) = entries.entries().get(at)?;
                 match decl.as_object() {
                     None => Some(Value::str(name)),
                     Some(object) => Some(Value::str(&object.json_field(name)?.name)),
@@ -141,7 +141,7 @@ impl<'a> Map<'a> {
     pub fn value_at(&self, at: usize) -> Option<Result<Value<'a>, EvalError>> {
         match self {
             Map::Json { entries, decl } => {
-                let (name, value) = entries.iter().nth(at)?;
+                let (name, value) = entries.entries().get(at)?;
                 match decl.shape() {
                     Shape::Object(object) => {
                         Some(Value::from_json(value, &object.json_field(name)?.ty))

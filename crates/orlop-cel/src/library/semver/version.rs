@@ -249,7 +249,7 @@ mod tests {
         check_tolerant("1.2.00-a", "1.2.0-a");
         check_tolerant("1.2-a", "short version cannot contain PreRelease/Build meta data");
         check_tolerant("", "strconv.ParseUint: parsing \"\": invalid syntax");
-        check_tolerant("vv1.0.0", "Invalid character(s) found in major number \"0vv1\"");
+        check_tolerant("vv1.0.0", "Invalid character(s) found in major number \"0v1\"");
     }
 
     #[test]

@@ -146,7 +146,7 @@ mod tests {
         let check = |number: f64, width: usize, expect: &str| {
             assert_eq!(scientific(number, width), expect, "{number} {width}");
         };
-        check(1052.032_911_275, 6, "1.052033\u{d7}10\u{2070}\u{b3}");
+        check(1_052.032_911_275, 6, "1.052033\u{d7}10\u{2070}\u{b3}");
         check(-1.5e-10, 6, "-1.500000\u{d7}10\u{207b}\u{b9}\u{2070}");
         check(1e100, 6, "1.000000\u{d7}10\u{b9}\u{2070}\u{2070}");
         check(-0.0, 0, "0.000000\u{d7}10\u{2070}\u{2070}");
