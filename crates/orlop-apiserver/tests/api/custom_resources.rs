@@ -416,7 +416,7 @@ async fn documents_follow_the_definition() {
     cluster.delete(&format!("{DEFINITIONS}/widgets.example.com")).await.expect(200);
     let mut watch = cluster.watch(&format!("{DEFINITIONS}?watch=1&resourceVersion=1")).await;
     while watch.next().await.expect("its end")["type"] != "DELETED" {}
-    cluster.get(WIDGETS).await.failure(404);
+    assert_eq!(cluster.get(WIDGETS).await.code, 404);
     let index = cluster.get("/openapi/v3").await.expect(200);
     assert_eq!(index["paths"].get("apis/example.com/v1"), None);
 }
