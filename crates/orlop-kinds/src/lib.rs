@@ -48,7 +48,7 @@ mod rules;
 mod scheduling;
 mod storage;
 
-pub use self::apiextensions::custom_resource_definition::conditions as custom_resource_definition_conditions;
+pub use self::apiextensions::custom_resource_definition_conditions;
 pub use self::core::service::allocation as service_allocation;
 pub use crate::core::binding::{BindError, bind_pod};
 pub use apiextensions::conversion_rules;

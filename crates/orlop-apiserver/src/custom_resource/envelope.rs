@@ -2,8 +2,8 @@
 //! and anything else.
 //!
 //! Bodies and stored bytes are decoded into this one struct, so that metadata is checked as that of
-//! built-in kinds and everything else stays as it was sent. Fields are written in the order of their
-//! names, as upstream writes custom resources.
+//! built-in kinds and everything else stays as it was sent. Fields are written in the order of
+//! their names, as upstream writes custom resources.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,7 @@
 //! The status of a custom resource, written on its own.
 //!
-//! After `staging/src/k8s.io/apiextensions-apiserver/pkg/registry/customresource/status_strategy.go`.
+//! After `status_strategy.go` in
+//! `staging/src/k8s.io/apiextensions-apiserver/pkg/registry/customresource`.
 
 use std::sync::Arc;
 

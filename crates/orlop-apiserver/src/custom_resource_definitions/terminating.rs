@@ -1,6 +1,7 @@
 //! What is said about the end of a definition while its objects go.
 //!
-//! After `staging/src/k8s.io/apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go`, and
+//! After
+//! `staging/src/k8s.io/apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go`, and
 //! the admission of `pkg/apiserver/customresource_handler.go` there.
 
 use orlop_kinds::custom_resource_definition_conditions::{

@@ -54,7 +54,8 @@ pub(crate) const STEPS: &[Step] = &[
     validation = Rule::new("self.metadata.name.size() < 32").message("names are short")
 )]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("self.tails <= 3 || self.color != 'Grey'").message("grey kites have few tails"))]
+#[x_kube(validation = Rule::new("self.tails <= 3 || self.color != 'Grey'")
+    .message("grey kites have few tails"))]
 struct KiteSpec {
     color: Color,
     #[serde(default = "one")]
@@ -63,7 +64,9 @@ struct KiteSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     line: Option<Line>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[x_kube(validation = Rule::new("self == oldSelf").message("owner is immutable").reason(Reason::FieldValueForbidden))]
+    #[x_kube(validation = Rule::new("self == oldSelf")
+        .message("owner is immutable")
+        .reason(Reason::FieldValueForbidden))]
     owner: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4))]

@@ -129,7 +129,8 @@ mod tests {
         let schema = json!({ "type": "object", "properties": { "spec": {
             "type": "object", "required": ["a", "b", "c", "d"], "properties": {
                 "a": { "type": "string", "pattern": "^[0-9]+s$" },
-                "b": { "type": "array", "minItems": 1, "items": { "type": "integer", "minimum": 5 } },
+                "b": { "type": "array", "minItems": 1,
+                       "items": { "type": "integer", "minimum": 5 } },
                 "c": { "type": "string", "enum": ["X", "Y"] },
                 "d": { "type": "object", "minProperties": 1,
                        "additionalProperties": { "type": "boolean" } },

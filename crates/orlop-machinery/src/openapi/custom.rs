@@ -1,9 +1,9 @@
 //! What documents say about custom resources: the schema that their definition has, and what every
 //! object has besides.
 //!
-//! After `staging/src/k8s.io/apiextensions-apiserver/pkg/controller/openapi/{builder,v2}`. Version 2
-//! of OpenAPI cannot say all that a schema says, and old clients stumble over parts that it can say;
-//! those are left out there.
+//! After `staging/src/k8s.io/apiextensions-apiserver/pkg/controller/openapi/{builder,v2}`. Version
+//! 2 of OpenAPI cannot say all that a schema says, and old clients stumble over parts that it can
+//! say; those are left out there.
 
 use super::{Dialect, GroupVersionKind, META};
 use crate::kind::Resource;
@@ -250,7 +250,8 @@ mod tests {
             format!(
                 r##"{{"type":"object","x-kubernetes-embedded-resource":true,
                     "required":["kind","apiVersion"],"properties":{{"kind":{{"type":"string"}},
-                    "apiVersion":{{"type":"string"}},"metadata":{{"$ref":"#/{prefix}/{metadata}"}}}}}}"##
+                    "apiVersion":{{"type":"string"}},
+                    "metadata":{{"$ref":"#/{prefix}/{metadata}"}}}}}}"##
             )
         };
         check(

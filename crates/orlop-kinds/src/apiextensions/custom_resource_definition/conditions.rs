@@ -289,9 +289,8 @@ mod tests {
     #[test]
     fn no_bundle_is_a_valid_one() {
         let check = |bundle: &str, expect: bool| {
-            let object = parse(&format!(
-                r#"{{"spec":{{"conversion":{{"webhook":{{"clientConfig":{{"caBundle":{bundle}}}}}}}}}}}"#
-            ));
+            let config = format!(r#"{{"clientConfig":{{"caBundle":{bundle}}}}}"#);
+            let object = parse(&format!(r#"{{"spec":{{"conversion":{{"webhook":{config}}}}}}}"#));
             assert_eq!(has_valid_ca_bundle(&object), expect, "{bundle}");
         };
         check("null", true);
