@@ -10,8 +10,9 @@ use super::SyntaxError;
 use class::parse_class;
 use escape::parse_escape;
 
-/// The tree is at most so high.
-const HEIGHT_MAX: usize = 1000;
+/// The tree is at most so high. Go allows ten times as much; here, what compiles the expression
+/// needs stack for every level.
+const HEIGHT_MAX: usize = 100;
 /// A part is repeated at most so often.
 const REPEAT_MAX: i32 = 1000;
 /// So many instructions, at most, would Go make of an expression.

@@ -49,7 +49,9 @@ impl DefaultRules<'_, '_> {
             if around.is_inside_meta() {
                 self.inside_meta((schema, default), &around, &path, errors);
             } else {
-                self.value(schema, default, &path, errors);
+                let position =
+                    if around.is_of_object() { Position::Root } else { Position::Inside };
+                self.value((schema, position), default, &path, errors);
             }
         }
         // Values of maps have no defaults that count.
@@ -98,12 +100,11 @@ impl DefaultRules<'_, '_> {
 
     fn value(
         &mut self,
-        schema: &Structural,
+        (schema, position): (&Structural, Position),
         default: &Value,
         path: &Path<'_>,
         errors: &mut Errors,
     ) {
-        let position = if schema.is_embedded_resource { Position::Root } else { Position::Inside };
         let mut coerced = default.clone();
         let how = (self.metadata, Malformed::Refused);
         let result = schema.coerce(&mut coerced, how, position);

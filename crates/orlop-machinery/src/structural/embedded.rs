@@ -130,13 +130,12 @@ pub(super) fn validate_resource(
             errors.required(&path.child(field), "");
         }
     }
-    let rules: [(&str, fn(&str) -> Option<String>); 2] =
-        [("apiVersion", wrong_version), ("kind", wrong_kind)];
-    for (field, what_is_wrong) in rules {
+    for field in ["apiVersion", "kind"] {
         let wrong = match object.get(field) {
             None => continue,
             Some(Value::String(text)) if text.is_empty() => Some("must not be empty".to_owned()),
-            Some(Value::String(text)) => what_is_wrong(text),
+            Some(Value::String(text)) if field == "kind" => wrong_kind(text),
+            Some(Value::String(text)) => wrong_version(text),
             Some(_) => Some("must be a string".to_owned()),
         };
         if let Some(wrong) = wrong {

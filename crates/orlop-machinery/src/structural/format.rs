@@ -2,20 +2,20 @@
 //!
 //! The names are those of `pkg/apiserver/validation/formats.go` of apiextensions; what they mean is
 //! after `kube-openapi/pkg/validation/strfmt` and its copy of `govalidator`. A name counts without
-//! its dashes, as there. Where Go asks its own library (addresses of mail, of networks, of the
-//! web), the rules of that library are in the files beside this one.
+//! its dashes, as there. Where Go asks its own library (addresses of mail and of networks), the
+//! rules of that library are in the files beside this one.
 
 mod digits;
 mod email;
 mod network;
 mod time;
-mod uri;
 
 use std::sync::OnceLock;
 
 use regex::Regex;
 
 use crate::regular_expression::compile;
+use crate::url::Url;
 
 /// A format that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl Format {
                 regex(&COLOR, RGB_COLOR).is_match(text)
             }
             Format::Ssn => digits::is_social_security_number(text),
-            Format::Uri => uri::is_request_uri(text),
+            Format::Uri => Url::parse_request_uri(text).is_ok(),
             Format::Uuid(version) => is_uuid(text, version),
         }
     }

@@ -33,6 +33,12 @@ impl<'s> Surroundings<'s> {
         self.root
     }
 
+    /// Whether this is of the object itself.
+    pub(super) fn is_of_object(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Whether this is of something in `metadata`, `kind` or `apiVersion`.
     pub(super) fn is_inside_meta(&self) -> bool {
         self.is_inside_meta
     }

@@ -3,7 +3,7 @@
 //! After Go's `net/mail.ParseAddress`: one address, perhaps with the name of its owner, perhaps in
 //! a group of one.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use super::digits::is_base64;
 

@@ -1,6 +1,6 @@
 //! Addresses of networks and network cards.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use crate::names::{parse_cidr, parse_ip};
 
