@@ -47,7 +47,8 @@ impl Approval {
     /// What the annotation of an object says.
     pub(super) fn of(object: &Value) -> Approval {
         let text = annotation(object);
-        let is_url = Url::parse(text).is_ok_and(|url| !url.host.is_empty() && !url.scheme.is_empty());
+        let is_whole = |url: Url| !url.host.is_empty() && !url.scheme.is_empty();
+        let is_url = Url::parse(text).is_ok_and(is_whole);
         match text {
             "" => Approval::Missing,
             text if text.starts_with("unapproved") => Approval::Bypassed,
