@@ -399,7 +399,6 @@ fn check_cost(_: &[Value<'_>], _: &Value<'_>) -> u64 {
     CHECK_COST
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn check_estimate(_: &dyn CallSite) -> Option<CallEstimate> {
     Some(price::costing(CostEstimate::fixed(CHECK_COST)))
 }
@@ -408,7 +407,6 @@ fn selector_cost(args: &[Value<'_>], _: &Value<'_>) -> u64 {
     selector_estimated(SizeEstimate::fixed(price::size_of(args, 1))).max
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn selector_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     Some(price::costing(selector_estimated(site.size(1))))
 }

@@ -194,22 +194,18 @@ fn reading(args: &[Value<'_>]) -> u64 {
     scale(price::size_of(args, 1), STRING_TRAVERSAL_FACTOR)
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn ip_estimate(_: &dyn CallSite) -> Option<CallEstimate> {
     Some(price::costing(ip_estimated()))
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn ip_text_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     Some(price::costing(ip_estimated().plus(site.size(1).traversal(STRING_TRAVERSAL_FACTOR))))
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn cidr_estimate(_: &dyn CallSite) -> Option<CallEstimate> {
     Some(price::costing(cidr_estimated()))
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn cidr_text_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     Some(price::costing(cidr_estimated().plus(site.size(1).traversal(STRING_TRAVERSAL_FACTOR))))
 }

@@ -139,7 +139,6 @@ fn is_canonical<'a>(_: &mut Context<'_>, args: &[Value<'a>]) -> Result<Value<'a>
     Ok(Value::Bool(parse_ip(whole)?.to_string() == **whole))
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn canonical_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     Some(price::costing(price::double_traversal_cost(site.size(0))))
 }

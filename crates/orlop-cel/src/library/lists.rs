@@ -317,7 +317,6 @@ fn allocating(cost: u64) -> u64 {
     cost.saturating_add(1 + LIST_CREATE)
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn allocating_estimate(size: SizeEstimate, factor: f64) -> Option<CallEstimate> {
     let cost = size.traversal(factor).plus(CostEstimate::fixed(1 + LIST_CREATE));
     Some(CallEstimate { cost, result_size: Some(size) })

@@ -180,7 +180,6 @@ fn validate_cost(args: &[Value<'_>], _: &Value<'_>) -> u64 {
     }
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn validate_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     let looks = site.size(1).traversal(STRING_TRAVERSAL_FACTOR);
     Some(price::costing(looks.scaled(PATTERN_SIZE_ESTIMATED * REGEX_LENGTH_FACTOR)))

@@ -24,7 +24,6 @@ pub(super) fn one(_: &[Value<'_>], _: &Value<'_>) -> u64 {
 }
 
 /// The same, estimated.
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 pub(super) fn one_estimate(_: &dyn CallSite) -> Option<CallEstimate> {
     Some(costing(CostEstimate::fixed(1)))
 }
@@ -35,13 +34,11 @@ pub(super) fn traversal(args: &[Value<'_>], _: &Value<'_>) -> u64 {
 }
 
 /// The same, estimated.
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 pub(super) fn traversal_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     Some(costing(site.size(0).traversal(STRING_TRAVERSAL_FACTOR)))
 }
 
 /// The same, of a call whose result is as large as its argument.
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 pub(super) fn copy_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     let cost = site.size(0).traversal(STRING_TRAVERSAL_FACTOR);
     Some(CallEstimate { cost, result_size: Some(site.size(0)) })
@@ -69,7 +66,6 @@ pub(super) fn pattern_cost(text: u64, pattern: u64) -> u64 {
 }
 
 /// The same, estimated. In the worst case every character is found by itself.
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 pub(super) fn pattern_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     let text = site.size(0);
     let looks = text.plus(SizeEstimate::fixed(1)).traversal(STRING_TRAVERSAL_FACTOR);
@@ -88,7 +84,6 @@ pub(super) fn deep_traversal(args: &[Value<'_>], _: &Value<'_>) -> u64 {
 
 /// The same, estimated: one for each item, and one look at each that is text or bytes. The first
 /// argument is a list, or text.
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 pub(super) fn deep_traversal_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     let Type::List(item) = site.ty(0) else { return traversal_estimate(site) };
     let mut of_item = CostEstimate::fixed(1);

@@ -117,7 +117,6 @@ fn double_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     estimate_times(site, 2.0)
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn estimate_times(site: &dyn CallSite, factor: f64) -> Option<CallEstimate> {
     let pairs = site.size(0).times(site.size(1));
     Some(price::costing(pairs.traversal(factor).plus(CostEstimate::fixed(1))))

@@ -451,7 +451,6 @@ fn join_cost(_: &[Value<'_>], result: &Value<'_>) -> u64 {
     scale(cost::size_of(result).saturating_mul(2), STRING_TRAVERSAL_FACTOR)
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn join_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     let items = site.size(0);
     let mut size = SizeEstimate::default();
@@ -466,7 +465,6 @@ fn join_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     Some(CallEstimate { cost: size.traversal(STRING_TRAVERSAL_FACTOR), result_size: Some(size) })
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn quote_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     let size = site.size(0);
     // Upstream's sums go round at the end of the range.
@@ -478,7 +476,6 @@ fn quote_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     Some(CallEstimate { cost, result_size: Some(result) })
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn split_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     let size = site.size(0);
     let most = match (site.len() > 2).then(|| site.literal(2)).flatten() {
@@ -490,7 +487,6 @@ fn split_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     Some(CallEstimate { cost, result_size: Some(SizeEstimate { min: 0, max: most }) })
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an estimate may know nothing")]
 fn replace_estimate(site: &dyn CallSite) -> Option<CallEstimate> {
     let (whole, old, new) = (site.size(0), site.size(1), site.size(2));
     let (mut count, mut kept) = (SizeEstimate::default(), SizeEstimate::default());
