@@ -220,13 +220,6 @@ mod tests {
     #[tokio::test]
     async fn rules_of_the_definition_convert() {
         let mut with_rules = definition(r#"{"strategy": "None"}"#);
-        let text = "conversions: [{from: v1, to: v2, rules: [{move: {from: a, to: b}}]}]";
-        let annotations = with_rules.entry("metadata").entry("annotations");
-        annotations.set("conversion.orlop.dev/rules", text);
-        let bad = Converter::new(&with_rules, &ConversionOptions::default());
-        let why = "bad conversion rules for CRD foos.example.com: conversions[0].rules[0].move: a \
-                   is not in the schema of v1 as the rules before left it";
-        assert_eq!(bad.unwrap_err().message, why);
         for (at, field) in ["a", "b"].into_iter().enumerate() {
             let schema = format!(
                 r#"{{"openAPIV3Schema": {{"properties": {{"{field}": {{"type": "string"}}}}}}}}"#
@@ -234,6 +227,18 @@ mod tests {
             let versions = with_rules.entry("spec").entry("versions").make_list();
             versions[at].set("schema", json::parse(schema.as_bytes()).unwrap());
         }
+        let text = "conversions: [{from: v1, to: v2, rules: [{move: {from: a, to: b}}]}]";
+        let mut annotate = |text: &str| {
+            let annotations = with_rules.entry("metadata").entry("annotations");
+            annotations.set("conversion.orlop.dev/rules", text);
+            with_rules.clone()
+        };
+        let bad = annotate(&text.replace("from: a", "from: x"));
+        let why = "bad conversion rules for CRD foos.example.com: conversions[0].rules[0].move: x \
+                   is not in the schema of v1 as the rules before left it";
+        let bad = Converter::new(&bad, &ConversionOptions::default());
+        assert_eq!(bad.unwrap_err().message, why);
+        let with_rules = annotate(text);
         let converter = Converter::new(&with_rules, &ConversionOptions::default()).unwrap();
         assert!(!converter.is_trivial());
         let old = Value::from([("apiVersion", "example.com/v1"), ("a", "x")]);
