@@ -118,7 +118,8 @@ impl<'a> Chooser<'a> {
             Sort::Ints => self.items(Sort::Int),
             Sort::Strings => self.items(Sort::String),
             Sort::Counts => {
-                let count = usize::from(self.choose(ITEMS_MAX));
+                // An empty map has no type that all of them agree on, as an empty list.
+                let count = 1 + usize::from(self.choose(ITEMS_MAX));
                 let entries: Vec<String> = KEYS[..count]
                     .iter()
                     .map(|key| format!("'{key}': {}", self.literal(Sort::Int)))
