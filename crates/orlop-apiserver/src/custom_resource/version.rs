@@ -172,13 +172,14 @@ impl Version {
         object: &mut Value,
         malformed: Malformed,
     ) -> Result<Vec<String>, String> {
-        if self.keeps_unknown {
-            return Ok(Vec::new());
-        }
         let Some(structural) = self.structural() else { return Ok(Vec::new()) };
+        let mut unknown = Vec::new();
+        if !self.keeps_unknown {
+            unknown = structural.prune(object, Position::Root);
+            structural.prune_nulls(object);
+        }
         let coerced = structural.coerce_embedded(object, metadata(), malformed);
-        let mut unknown = coerced.map_err(|error| error.to_string())?;
-        unknown.extend(structural.prune(object, Position::Root));
+        unknown.extend(coerced.map_err(|error| error.to_string())?);
         Ok(unknown)
     }
 
@@ -186,7 +187,6 @@ impl Version {
     pub(super) fn set_defaults(&self, object: &mut Value) {
         if let Some(structural) = self.structural().filter(|_| !self.keeps_unknown) {
             structural.set_defaults(object);
-            structural.prune_nulls(object);
         }
     }
 }

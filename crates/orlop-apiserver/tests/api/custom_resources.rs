@@ -380,8 +380,8 @@ async fn finalizers_hold_an_object_and_collections_go_at_once() {
     held["metadata"]["finalizers"] = json!(["example.com/hold", "bad"]);
     let answer = cluster.post(WIDGETS, &held).await;
     let warning = concat!(
-        r#"299 - "metadata.finalizers: \"bad\": prefer a domain-qualified finalizer name to avoid "#,
-        r#"accidental conflicts with other finalizer writers""#
+        r#"299 - "metadata.finalizers: \"bad\": prefer a domain-qualified finalizer name to "#,
+        r#"avoid accidental conflicts with other finalizer writers""#
     );
     assert_eq!(answer.warnings(), [warning]);
     answer.expect(201);
