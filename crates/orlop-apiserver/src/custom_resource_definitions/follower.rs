@@ -146,11 +146,11 @@ impl Follower {
     pub(crate) async fn run(mut self) {
         while !self.cache.is_stopped() {
             match self.wait().await {
-                Woken::Changed(batch) => self.take(batch),
+                Woken::Changed(batch) => self.take(&batch),
                 Woken::Asked(ask) => {
                     // Whatever happened before is waiting by now.
                     while let Some(batch) = self.waiting_changes() {
-                        self.take(batch);
+                        self.take(&batch);
                     }
                     // Who does not wait any more need not hear.
                     let _ = ask.send(());
@@ -190,7 +190,7 @@ impl Follower {
         Batch::poll(&mut self.subscription, &mut Context::from_waker(Waker::noop()))
     }
 
-    fn take(&mut self, batch: Batch) {
+    fn take(&mut self, batch: &Batch) {
         if batch.is_last {
             // Everything that was in the batch is in the view, too.
             let (view, subscription) = self.cache.watch_with_state(&self.wish);

@@ -29,7 +29,7 @@ pub(super) fn sites<'a>(schema: &'a Value, object: &'a Value) -> Vec<Site<'a>> {
     let fields = schema["properties"].as_object().into_iter().flatten();
     for (key, below) in fields {
         if !["apiVersion", "kind", "metadata", "status"].contains(&key.as_str()) {
-            visit(below, object.get(key), vec![Step::Key(key.clone())], &mut found);
+            visit(below, object.get(key), &[Step::Key(key.clone())], &mut found);
         }
     }
     found
@@ -38,27 +38,27 @@ pub(super) fn sites<'a>(schema: &'a Value, object: &'a Value) -> Vec<Site<'a>> {
 fn visit<'a>(
     schema: &'a Value,
     value: Option<&'a Value>,
-    path: Vec<Step>,
+    path: &[Step],
     found: &mut Vec<Site<'a>>,
 ) {
     if found.len() >= SITES_MAX || path.len() > DEPTH_MAX {
         return;
     }
-    found.push(Site { path: path.clone(), schema, value });
-    let with = |step: Step| [path.clone(), vec![step]].concat();
+    found.push(Site { path: path.to_vec(), schema, value });
+    let with = |step: Step| [path, &[step]].concat();
     match value {
         Some(Value::Object(fields)) => {
             for (key, below) in schema["properties"].as_object().into_iter().flatten() {
-                visit(below, fields.get(key), with(Step::Key(key.clone())), found);
+                visit(below, fields.get(key), &with(Step::Key(key.clone())), found);
             }
             let more = &schema["additionalProperties"];
             if let Some((key, value)) = fields.iter().next().filter(|_| more.is_object()) {
-                visit(more, Some(value), with(Step::Key(key.clone())), found);
+                visit(more, Some(value), &with(Step::Key(key.clone())), found);
             }
         }
         Some(Value::Array(items)) => {
             if let Some(item) = items.first() {
-                visit(&schema["items"], Some(item), with(Step::Index(0)), found);
+                visit(&schema["items"], Some(item), &with(Step::Index(0)), found);
             }
         }
         _ => {}
