@@ -1,10 +1,11 @@
 //! `bench crd`: custom resources, beside kube-apiserver with etcd and beside built-in kinds.
 //!
 //! How soon a definition is served, what many of them cost, what their objects cost to make, list
-//! and watch. Peers are measured in the same run where
+//! and watch, and what a rule in CEL costs in process. Peers are measured in the same run where
 //! `KUBE_APISERVER` and `ETCD` name their binaries; else ours are held against figures of a run on
 //! another day (`BASELINE`).
 
+mod cel;
 mod load;
 mod objects;
 
@@ -54,6 +55,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         for (name, value) in BASELINE {
             bench.report.add(name, value);
         }
+    }
+    if bench.wants("rules") {
+        cel::run(&mut bench.report, options.quick)?;
     }
     if bench.wants("served") {
         bench.served(&runtime)?;

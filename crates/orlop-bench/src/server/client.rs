@@ -11,7 +11,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
-use orlop_machinery::{Value, bytes, yaml};
+use orlop_machinery::{Value, bytes as base64, yaml};
 use rustls::ClientConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -45,7 +45,7 @@ impl Client {
             .with_safe_default_protocol_versions()?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(Anybody(provider)));
-        let pem = |key: &str| -> Option<Vec<u8>> { bytes::decode(user.get(key)?.as_str()?).ok() };
+        let pem = |key: &str| -> Option<Vec<u8>> { base64::decode(user.get(key)?.as_str()?).ok() };
         let tls = match (pem("client-certificate-data"), pem("client-key-data")) {
             (Some(certificate), Some(key)) => builder.with_client_auth_cert(
                 vec![CertificateDer::from_pem_slice(&certificate)?],
