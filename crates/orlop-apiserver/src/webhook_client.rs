@@ -19,6 +19,7 @@ mod failure;
 mod service;
 mod target;
 mod tls;
+mod trust;
 
 use std::fmt;
 use std::sync::Arc;

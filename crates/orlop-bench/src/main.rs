@@ -11,6 +11,7 @@
     reason = "a program for the terminal"
 )]
 
+mod crd;
 mod model;
 mod report;
 mod server;
@@ -39,6 +40,8 @@ enum Bench {
     Model(Options),
     /// The API server under load from outside, beside kube-apiserver with etcd.
     Server(Options),
+    /// Custom resources: definitions, their objects and their rules, beside kube-apiserver.
+    Crd(Options),
     /// Opens the store in a folder and says what that took: the part of `storage` that needs a
     /// process of its own.
     #[command(hide = true)]
@@ -67,6 +70,7 @@ fn main() -> anyhow::Result<()> {
         Bench::Storage(options) => storage::run(&options),
         Bench::Model(options) => model::run(&options),
         Bench::Server(options) => server::run(&options),
+        Bench::Crd(options) => crd::run(&options),
         Bench::Open { folder } => storage::open_here(&folder),
     }
 }

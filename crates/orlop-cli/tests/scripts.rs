@@ -49,6 +49,12 @@ scripts! {
     cluster
     cluster_kinds
     config
+    crd_apply
+    crd_define
+    crd_delete
+    crd_invalid
+    crd_objects
+    crd_versions
     create
     delete
     describe_others

@@ -1,9 +1,9 @@
 //! Custom resource definitions as well-known operators publish them, held against a server.
 //!
-//! [`packages`] says where they come from. For each package a server of its own is given the
-//! package's definitions, its sample objects, and objects broken on purpose ([`broken`]: each
+//! [`packages()`] says where they come from. For each package a server of its own is given the
+//! package's definitions, its sample objects, and objects broken on purpose (`broken`: each
 //! breaks one thing that the schema demands). What the server says is written down line by line
-//! ([`inquiry`]) and compared with a file of what Kubernetes 1.36 said to the same. With
+//! (`inquiry`) and compared with a file of what Kubernetes 1.36 said to the same. With
 //! `UPDATE_SCRIPTS=1` the file is written anew; `ORLOP_CLIENTS_SERVER` says by whose words (see
 //! [`crate::server`]).
 //!

@@ -12,6 +12,7 @@ use rustls::{CertificateError, ClientConfig as TlsConfig, RootCertStore};
 use super::WebhookOptions;
 use super::failure::CallError;
 use super::target::{ClientConfig, Target};
+use super::trust::Trust;
 use crate::serve::ClockTime;
 
 /// HTTP/2 in ALPN.
@@ -33,8 +34,12 @@ impl SystemRoots {
     }
 
     fn get(&self) -> Arc<RootCertStore> {
-        let read =
-            || Arc::new(read_roots(self.pem.as_bytes()).unwrap_or_else(RootCertStore::empty));
+        let read = || {
+            let mut roots = RootCertStore::empty();
+            // A machine may trust authorities that this library cannot read.
+            roots.add_parsable_certificates(read_certificates(self.pem.as_bytes()));
+            Arc::new(roots)
+        };
         self.roots.get_or_init(read).clone()
     }
 }
@@ -44,22 +49,22 @@ pub(super) fn client_config(
     target: &Target,
     options: &WebhookOptions,
 ) -> Result<Arc<TlsConfig>, CallError> {
-    let roots = if config.ca_bundle.is_empty() {
-        options.system_roots.get()
-    } else {
-        let roots = read_roots(&config.ca_bundle).ok_or_else(|| {
-            let reason = "unable to load root certificates: unable to parse bytes as PEM block";
-            CallError::Configuration(reason.to_owned())
-        })?;
-        Arc::new(roots)
-    };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let clock: Arc<dyn Clock> = options.clock.clone();
-    let mut tls = TlsConfig::builder_with_details(provider, Arc::new(ClockTime(clock)))
+    let builder = TlsConfig::builder_with_details(provider.clone(), Arc::new(ClockTime(clock)))
         .with_safe_default_protocol_versions()
-        .map_err(|error| CallError::Configuration(error.to_string()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+        .map_err(|error| CallError::Configuration(error.to_string()))?;
+    let builder = if config.ca_bundle.is_empty() {
+        builder.with_root_certificates(options.system_roots.get())
+    } else {
+        let trust =
+            Trust::new(read_certificates(&config.ca_bundle), provider).ok_or_else(|| {
+                let reason = "unable to load root certificates: unable to parse bytes as PEM block";
+                CallError::Configuration(reason.to_owned())
+            })?;
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(trust))
+    };
+    let mut tls = builder.with_no_client_auth();
     tls.alpn_protocols = if target.is_loopback() {
         vec![ALPN_HTTP2.to_vec(), ALPN_HTTP1.to_vec()]
     } else {
@@ -68,12 +73,9 @@ pub(super) fn client_config(
     Ok(Arc::new(tls))
 }
 
-/// All certificates that can be used; none if there is not one.
-fn read_roots(pem: &[u8]) -> Option<RootCertStore> {
-    let mut roots = RootCertStore::empty();
-    let certificates = CertificateDer::pem_slice_iter(pem).filter_map(Result::ok);
-    roots.add_parsable_certificates(certificates);
-    (!roots.is_empty()).then_some(roots)
+/// All certificates in a text.
+fn read_certificates(pem: &[u8]) -> Vec<CertificateDer<'static>> {
+    CertificateDer::pem_slice_iter(pem).filter_map(Result::ok).collect()
 }
 
 /// What Go says of a handshake that failed.
@@ -154,10 +156,12 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_without_a_certificate_holds_no_root() {
-        assert!(read_roots(b"").is_none());
-        assert!(
-            read_roots(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----").is_none()
-        );
+    fn a_bundle_without_a_certificate_is_no_bundle() {
+        let check = |pem: &[u8]| {
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            assert!(Trust::new(read_certificates(pem), provider).is_none());
+        };
+        check(b"");
+        check(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----");
     }
 }

@@ -11,6 +11,10 @@ use anyhow::{Context, Result, ensure};
 
 use super::{Server, ready};
 
+/// Where `/proc/PID/stat` has the CPU time, counted after the program's name.
+const USER_TIME: usize = 11;
+const SYSTEM_TIME: usize = 12;
+
 /// A process that is ended and waited for when it is dropped.
 pub(crate) struct Running(Child);
 
@@ -24,6 +28,18 @@ impl Running {
 
     pub(crate) fn pid(&self) -> u32 {
         self.0.id()
+    }
+
+    /// CPU time so far, in the steps in which the kernel counts it.
+    pub(crate) fn cpu_seconds(&self) -> Result<f64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid()))?;
+        // The name of the program, in parentheses, may contain anything.
+        let (_, rest) = stat.rsplit_once(')').context("stat has the program's name")?;
+        let field = |index: usize| -> Result<u64> {
+            Ok(rest.split_whitespace().nth(index).context("stat has its fields")?.parse()?)
+        };
+        let ticks = field(USER_TIME)? + field(SYSTEM_TIME)?;
+        Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
     }
 
     pub(crate) fn resident_bytes(&self) -> Result<u64> {

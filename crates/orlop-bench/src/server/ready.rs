@@ -46,7 +46,7 @@ fn is_ready(config: &Arc<ClientConfig>, port: u16) -> Result<bool> {
 
 /// On loopback we know whom we have started.
 #[derive(Debug)]
-struct Anybody(Arc<rustls::crypto::CryptoProvider>);
+pub(super) struct Anybody(pub(super) Arc<rustls::crypto::CryptoProvider>);
 
 impl ServerCertVerifier for Anybody {
     fn verify_server_cert(
