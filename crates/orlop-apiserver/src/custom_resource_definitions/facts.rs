@@ -31,6 +31,8 @@ pub(super) struct Facts {
     /// The conditions that it should have whatever others there are.
     pub own_conditions: Vec<Condition>,
     pub has_valid_ca_bundle: bool,
+    /// Whether it is being deleted.
+    pub is_deleting: bool,
     /// Whether it is being deleted and waits for its objects to go.
     pub is_ending: bool,
 }
@@ -65,6 +67,7 @@ impl Facts {
             conditions: Condition::all(value),
             own_conditions,
             has_valid_ca_bundle: has_valid_ca_bundle(value),
+            is_deleting: meta.deletion_timestamp().is_some(),
             is_ending: terminating::is_ending(value),
         }
     }

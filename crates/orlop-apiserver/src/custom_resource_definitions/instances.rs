@@ -23,7 +23,7 @@ use crate::server::Inner;
 use crate::user::User;
 
 /// How many objects are found at once.
-const PAGE_MAX: usize = 1000;
+const PAGE_MAX: usize = 500;
 /// How many objects are deleted side by side.
 const WORKERS: usize = 16;
 /// How many failures are told.

@@ -197,7 +197,9 @@ impl Known {
             edition: self.facts.edition,
             names: wanted.unwrap_or(&self.facts.accepted).clone(),
             is_established,
-            is_terminating: is_true(TERMINATING),
+            // Upstream lets objects be made again when all are gone and others still keep the
+            // definition; nobody would delete those.
+            is_terminating: is_true(TERMINATING) || self.facts.is_deleting,
         })
     }
 }
@@ -209,4 +211,177 @@ fn woken(group: &GroupNames, names: &[&Names]) -> Vec<Str> {
     woken.sort_unstable();
     woken.dedup();
     woken
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use orlop_storage::Revision;
+
+    use super::*;
+
+    /// A state, and what its owner would do with it: what is decided is stored at once.
+    #[derive(Default)]
+    struct Model {
+        state: State,
+        revision: u64,
+        /// How often something was decided.
+        decisions: usize,
+        /// What was written, oldest first.
+        written: Vec<String>,
+    }
+
+    fn names(plural: &str, kind: &str) -> Names {
+        let list_kind = Str::from(format!("{kind}List"));
+        Names {
+            plural: Str::new(plural),
+            singular: Str::new(plural.trim_end_matches('s')),
+            kind: Str::new(kind),
+            list_kind,
+            ..Names::default()
+        }
+    }
+
+    impl Model {
+        /// A definition changes: it asks for a kind.
+        fn set(&mut self, plural: &str, kind: &str) {
+            let requested = names(plural, kind);
+            let before = self.state.known.get(plural).map(|known| known.facts.clone());
+            let facts = Facts {
+                uid: Str::new(plural),
+                group: Str::new("example.com"),
+                requested,
+                has_valid_ca_bundle: true,
+                ..before.unwrap_or_default()
+            };
+            self.observe(plural, facts);
+            self.settle([Str::new(plural)].into());
+        }
+
+        fn remove(&mut self, plural: &str) {
+            let (_, woken) = self.state.forget(&Str::new(plural));
+            self.settle(woken.into());
+        }
+
+        fn observe(&mut self, plural: &str, facts: Facts) {
+            self.revision += 1;
+            let object = Object::written(plural.as_bytes(), b"{}", Revision(self.revision));
+            let facts = Facts { revision: self.revision, ..facts };
+            self.state.observe(&Str::new(plural), Arc::new(object), facts);
+        }
+
+        fn settle(&mut self, mut queue: VecDeque<Str>) {
+            while let Some(name) = queue.pop_front() {
+                self.decisions += 1;
+                queue.extend(self.state.decide(&name));
+                let Some(Decision { wanted, .. }) = self.state.decision(&name) else { continue };
+                let mut facts = self.state.known[&name].facts.clone();
+                let mut object = orlop_machinery::Value::Null;
+                for condition in &facts.conditions {
+                    condition.set(&mut object, "");
+                }
+                wanted.apply(&mut object, "");
+                facts.conditions = Condition::all(&object);
+                facts.accepted = wanted.accepted().clone();
+                let kind = facts.accepted.kind.clone();
+                let names = find(&facts.conditions, NAMES_ACCEPTED).unwrap().reason.clone();
+                self.written.push(format!("{name} {kind} {names}"));
+                self.observe(&name, facts);
+                queue.push_back(name);
+            }
+        }
+
+        #[track_caller]
+        fn expect(&mut self, written: &[&str]) {
+            assert_eq!(std::mem::take(&mut self.written), written);
+        }
+    }
+
+    #[test]
+    fn names_go_to_who_came_first_and_then_to_who_waits() {
+        let mut model = Model::default();
+        model.set("as", "A");
+        model.expect(&["as A NoConflicts"]);
+        model.set("bs", "A");
+        model.set("cs", "A");
+        model.expect(&["bs  ListKindConflict", "cs  ListKindConflict"]);
+        model.remove("as");
+        model.expect(&["bs A NoConflicts"]);
+        model.set("bs", "B");
+        model.expect(&["bs B NoConflicts", "cs A NoConflicts"]);
+        model.set("bs", "A");
+        model.expect(&["bs B ListKindConflict"]);
+        model.set("bs", "B");
+        model.expect(&["bs B NoConflicts"]);
+    }
+
+    #[test]
+    fn nothing_is_left_of_what_is_gone() {
+        let mut model = Model::default();
+        for (plural, kind) in [("as", "A"), ("bs", "A"), ("cs", "C")] {
+            model.set(plural, kind);
+        }
+        for plural in ["as", "bs", "cs", "never"] {
+            model.remove(plural);
+        }
+        assert!(model.state.known.is_empty());
+        assert!(model.state.groups.is_empty());
+    }
+
+    #[test]
+    fn decisions_that_are_not_stored_yet_count() {
+        let mut state = State::default();
+        for (revision, plural) in [(1, "as"), (2, "bs")] {
+            let facts = Facts {
+                revision,
+                group: Str::new("g"),
+                requested: names(plural, "Same"),
+                ..Facts::default()
+            };
+            let object = Arc::new(Object::written(b"k", b"{}", Revision(revision)));
+            state.observe(&Str::new(plural), object, facts);
+        }
+        // In whatever order and however often.
+        for plural in ["as", "bs", "as", "bs"] {
+            assert_eq!(state.decide(&Str::new(plural)), [""; 0]);
+        }
+        let kind = |plural: &str| state.decision(plural).unwrap().wanted.accepted().kind.clone();
+        assert_eq!((kind("as").as_str(), kind("bs").as_str()), ("Same", ""));
+    }
+
+    #[test]
+    fn a_thousand_definitions_cost_a_thousand_decisions() {
+        let mut model = Model::default();
+        for number in 0..1000 {
+            model.set(&format!("a{number}s"), &format!("A{number}"));
+        }
+        // One each when it came, and one when what was written came back.
+        assert_eq!((model.decisions, model.written.len()), (2000, 1000));
+        model.decisions = 0;
+        model.set("bs", "A7");
+        model.remove("a7s");
+        assert_eq!(model.decisions, 4);
+    }
+
+    #[test]
+    fn what_is_served_is_told_once() {
+        let mut model = Model::default();
+        model.set("as", "A");
+        let name = Str::new("as");
+        let Serving::As(served) = model.state.serving(&name) else { panic!("it is served") };
+        assert!(served.is_established && !served.is_terminating);
+        assert_eq!(served.names.kind, "A");
+        assert_eq!(model.state.serving(&name), Serving::Same);
+        model.set("bs", "A");
+        assert_eq!(model.state.serving(&Str::new("bs")), Serving::Same);
+        let facts = model.state.known[&name].facts.clone();
+        let mut ending = facts.clone();
+        ending.conditions.push(Condition::new(TERMINATING, "True", "", ""));
+        model.observe("as", ending);
+        let Serving::As(served) = model.state.serving(&name) else { panic!("it is served") };
+        assert!(served.is_terminating);
+        assert_eq!(model.state.forget(&name), (Serving::Ended, vec![Str::new("bs")]));
+        assert_eq!(model.state.serving(&name), Serving::Same);
+    }
 }

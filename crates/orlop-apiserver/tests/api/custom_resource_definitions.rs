@@ -447,3 +447,119 @@ async fn definitions_are_listed_with_when_they_were_made() {
     let created = &table["rows"][0]["object"]["metadata"]["creationTimestamp"];
     assert_eq!(table["rows"][0]["cells"], json!(["widgets.example.com", created]));
 }
+
+const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
+
+fn widget(name: &str) -> Value {
+    json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}})
+}
+
+/// Waits until a definition is gone. The watch began before it was deleted.
+async fn until_gone(watch: &mut Watch) -> Value {
+    loop {
+        let event = watch.next().await.expect("an event");
+        if event["type"] == "DELETED" {
+            return event["object"].clone();
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_asks_at_once_is_served() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let (first, second) = (Cluster::on(store.clone()).await, Cluster::on(store).await);
+    first.post(DEFINITIONS, &definition("widgets", "Widget")).await.expect(201);
+    // On a server that heard of it, and on one that did not yet.
+    second.post(WIDGETS, &widget("a")).await.expect(201);
+    assert_eq!(names(&first.get(WIDGETS).await.expect(200)), ["a"]);
+}
+
+#[tokio::test]
+async fn objects_go_before_their_definition() {
+    let cluster = Cluster::start().await;
+    let name = "widgets.example.com";
+    cluster.post(DEFINITIONS, &definition("widgets", "Widget")).await.expect(201);
+    cluster.namespace("other").await;
+    let mut kept = widget("kept");
+    kept["metadata"]["finalizers"] = json!(["example.com/mine"]);
+    cluster.post(WIDGETS, &kept).await.expect(201);
+    cluster.post(WIDGETS, &widget("free")).await.expect(201);
+    let other = WIDGETS.replace("default", "other");
+    cluster.post(&other, &widget("far")).await.expect(201);
+    until(&cluster, name, &[ACCEPTED, ESTABLISHED]).await;
+    let mut watch = watch(&cluster, name).await;
+    cluster.delete(&path(name)).await.expect(200);
+    let progress = "Terminating True InstanceDeletionInProgress";
+    let found = until(&cluster, name, &[ACCEPTED, ESTABLISHED, progress]).await;
+    assert_eq!(message(&found, "Terminating"), "CustomResource deletion is in progress");
+
+    // What nothing keeps is gone, the rest is told.
+    let mut objects = cluster.watch("/apis/example.com/v1/widgets?watch=1").await;
+    loop {
+        let left = cluster.get("/apis/example.com/v1/widgets").await.expect(200);
+        if names(&left) == ["kept"] && left["items"][0]["metadata"]["deletionTimestamp"].is_string()
+        {
+            break;
+        }
+        objects.next().await.unwrap();
+    }
+    let (reason, told) = cluster.post(WIDGETS, &widget("new")).await.failure(403);
+    assert_eq!(reason, "Forbidden");
+    let expect = "widgets.example.com \"new\" is forbidden: create not allowed while custom \
+                  resource definition is terminating";
+    assert_eq!(told, expect);
+    let discovered = cluster.get("/apis/example.com/v1").await.expect(200);
+    let verbs = json!(["delete", "deletecollection", "get", "list", "watch"]);
+    assert_eq!(discovered["resources"][0]["verbs"], verbs);
+
+    let patch = json!({"metadata": {"finalizers": null}});
+    cluster.patch(&format!("{WIDGETS}/kept"), MERGE_PATCH, &patch).await.expect(200);
+    let last = until_gone(&mut watch).await;
+    assert_eq!(conditions(&last), [ACCEPTED, ESTABLISHED, progress]);
+    // Nothing is known by that name: the answer is that of any path.
+    assert_eq!(cluster.get(WIDGETS).await.text(), "404 page not found\n");
+
+    cluster.post(DEFINITIONS, &definition("widgets", "Widget")).await.expect(201);
+    assert_eq!(names(&cluster.get(WIDGETS).await.expect(200)), [""; 0]);
+}
+
+#[tokio::test]
+async fn objects_of_a_version_that_is_not_served_go_too() {
+    let cluster = Cluster::start().await;
+    let name = "widgets.example.com";
+    let mut new = definition("widgets", "Widget");
+    let mut second = new["spec"]["versions"][0].clone();
+    second["name"] = json!("v2");
+    second["storage"] = json!(false);
+    new["spec"]["versions"].as_array_mut().unwrap().push(second);
+    cluster.post(DEFINITIONS, &new).await.expect(201);
+    cluster.post(WIDGETS, &widget("a")).await.expect(201);
+    until(&cluster, name, &[ACCEPTED, ESTABLISHED]).await;
+    let mut versions = new["spec"]["versions"].clone();
+    versions[0]["served"] = json!(false);
+    versions[1]["served"] = json!(false);
+    let patch = json!({"spec": {"versions": versions}});
+    cluster.patch(&path(name), MERGE_PATCH, &patch).await.expect(200);
+    let mut watch = watch(&cluster, name).await;
+    cluster.delete(&path(name)).await.expect(200);
+    until_gone(&mut watch).await;
+    cluster.post(DEFINITIONS, &new).await.expect(201);
+    assert_eq!(names(&cluster.get(WIDGETS).await.expect(200)), [""; 0]);
+}
+
+#[tokio::test]
+async fn many_objects_go_on_two_servers() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let (first, second) = (Cluster::on(store.clone()).await, Cluster::on(store).await);
+    first.post(DEFINITIONS, &definition("widgets", "Widget")).await.expect(201);
+    for number in 0..600 {
+        first.post(WIDGETS, &widget(&format!("w{number}"))).await.expect(201);
+    }
+    let name = "widgets.example.com";
+    until(&second, name, &[ACCEPTED, ESTABLISHED]).await;
+    let mut watch = watch(&second, name).await;
+    second.delete(&path(name)).await.expect(200);
+    until_gone(&mut watch).await;
+    first.post(DEFINITIONS, &definition("widgets", "Widget")).await.expect(201);
+    assert_eq!(names(&second.get(WIDGETS).await.expect(200)), [""; 0]);
+}
