@@ -30,7 +30,6 @@ pub(crate) async fn create(
     for _ in 0..ATTEMPTS_MAX {
         let mut new = if may_repeat { object.clone() } else { object.take() };
         let Ready { admitted, others } = make_ready(server, write, &mut new).await?;
-        check_no_version(&new)?;
         let name = Meta::of(&new).name().to_owned();
         let key = definition.key(write.namespace, &name);
         let bytes = definition.store(&mut new).await?;
@@ -41,6 +40,8 @@ pub(crate) async fn create(
             }
             return definition.show_written(key.as_bytes(), &bytes, Revision::ZERO).await;
         }
+        // Upstream looks when it writes, so whoever only tries is not told.
+        check_no_version(&new)?;
         let lease = server.leases.lease_for(definition).await?;
         let own = put(&key, bytes.clone(), Expect::Absent, lease);
         match commit(server, definition, admitted, own, others).await? {
