@@ -57,6 +57,18 @@ pub(crate) struct Custom {
     is_terminating: bool,
 }
 
+/// What can be done with a custom resource, in the order in which discovery tells it.
+const VERBS: [Verb; 8] = [
+    Verb::Delete,
+    Verb::DeleteCollection,
+    Verb::Get,
+    Verb::List,
+    Verb::Patch,
+    Verb::Create,
+    Verb::Update,
+    Verb::Watch,
+];
+
 /// What can be done with a resource whose definition goes, as discovery tells.
 const VERBS_AT_THE_END: [Verb; 5] =
     [Verb::Delete, Verb::DeleteCollection, Verb::Get, Verb::List, Verb::Watch];
@@ -78,12 +90,9 @@ impl Custom {
             }
         }
         let keeps_unknown = spec.at("preserveUnknownFields").bool();
-        let versions: Vec<Arc<Version>> = spec
-            .at("versions")
-            .list()
-            .iter()
-            .map(|version| Arc::new(Version::new(version, &group, &names, keeps_unknown)))
-            .collect();
+        let said = spec.at("versions").list();
+        let read = |version| Version::new(version, said, (&group, &names), keeps_unknown);
+        let versions: Vec<Arc<Version>> = said.iter().map(read).map(Arc::new).collect();
         let storage = versions.iter().find(|version| version.is_stored);
         let storage = storage.ok_or_else(|| Status::internal_error("no version is stored"))?;
         let scope = match spec.at("scope").str() {
@@ -150,7 +159,7 @@ impl Custom {
         // before it says that it is.
         let announced_verbs = match self.is_terminating {
             true => VERBS_AT_THE_END.to_vec(),
-            false => Verb::ALL.to_vec(),
+            false => VERBS.to_vec(),
         };
         let resource = Resource {
             group: self.group.clone(),

@@ -140,7 +140,7 @@ impl Discovery {
     fn serve_version(&self, built: &Built, parts: &Parts, version: (&str, &str)) -> Answer {
         let (group, version) = version;
         if !built.groups.has_version(group, version) {
-            return Err(resource_not_found());
+            return not_found(&built.groups, parts.uri.path());
         }
         check_route(parts, &negotiation::ACCEPTED)?;
         self.answer(built, parts, Document::Resources(Str::new(group), Str::new(version)))
@@ -255,7 +255,8 @@ fn not_found(groups: &Groups, path: &str) -> Answer {
     let mut segments = path.trim_start_matches('/').split('/');
     match (segments.next(), segments.next()) {
         (Some("api"), Some(_)) => Err(resource_not_found()),
-        (Some("apis"), Some(group)) if groups.has(group) => Err(resource_not_found()),
+        // Behind the groups of custom resources nobody is left to say more.
+        (Some("apis"), Some(group)) if groups.has_built_in(group) => Err(resource_not_found()),
         _ => Ok(plain_text::not_found()),
     }
 }

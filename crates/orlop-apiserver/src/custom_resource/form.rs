@@ -80,7 +80,8 @@ impl CustomForm {
         for object in objects.iter_mut().filter(|object| matches!(object, Value::Bool(_))) {
             let lost = || Status::internal_error("an object was lost in conversion");
             *object = converted.next().ok_or_else(lost)?;
-            tidy(to, object).map_err(|error| unreadable(&error))?;
+            // Defaults are those of the version in which the object was written.
+            to.prune(object, Malformed::Dropped).map_err(|error| unreadable(&error))?;
         }
         Ok(objects)
     }

@@ -57,12 +57,12 @@ fn find<'a>(object: &'a Value, path: &str) -> Result<Option<&'a Value>, String> 
     let mut value = object;
     let mut way = String::new();
     for step in path.split('.') {
+        way.push('.');
+        way.push_str(step);
         let Value::Map(map) = value else {
             let expected = "map[string]interface{}";
             return Err(describe(&way, value, expected));
         };
-        way.push('.');
-        way.push_str(step);
         match map.get(step) {
             None => return Ok(None),
             Some(next) => value = next,

@@ -11,7 +11,7 @@ use orlop_machinery::openapi::CustomSchema;
 use orlop_machinery::schema::{Schema, StructId};
 use orlop_machinery::structural::{Malformed, Metadata, Position, Structural};
 use orlop_machinery::table::CustomColumns;
-use orlop_machinery::{Str, Value};
+use orlop_machinery::{Str, Value, version};
 
 use super::envelope::envelope;
 
@@ -56,7 +56,12 @@ pub(crate) struct Scale {
 
 impl Version {
     /// What a definition says about one of its versions.
-    pub(super) fn new(said: &Value, group: &str, names: &Value, keeps_unknown: bool) -> Version {
+    pub(super) fn new(
+        said: &Value,
+        said_all: &[Value],
+        (group, names): (&str, &Value),
+        keeps_unknown: bool,
+    ) -> Version {
         let name = Str::new(said.at("name").str());
         let api_version = Str::from(format!("{group}/{name}"));
         let kind = names.at("kind").str();
@@ -70,8 +75,12 @@ impl Version {
             selector: path("labelSelectorPath"),
         });
         let deprecation = said.at("deprecated").bool().then(|| {
-            let said = said.at("deprecationWarning").as_str().map(str::to_owned);
-            said.unwrap_or_else(|| format!("{api_version} {kind} is deprecated"))
+            let warning = said.at("deprecationWarning").as_str().map(str::to_owned);
+            warning.unwrap_or_else(|| {
+                let newer = newer(said_all, &name);
+                let advice = newer.map(|newer| format!("; use {group}/{newer} {kind}"));
+                format!("{api_version} {kind} is deprecated{}", advice.unwrap_or_default())
+            })
         });
         Version {
             schema_name: Str::from(format!("{}.{name}.{kind}", reverse(group))),
@@ -189,6 +198,14 @@ impl Version {
             structural.set_defaults(object);
         }
     }
+}
+
+/// The newest version with a future that is served and newer than another.
+fn newer<'a>(all: &'a [Value], than: &str) -> Option<&'a str> {
+    let has_future =
+        |version: &&Value| version.at("served").bool() && !version.at("deprecated").bool();
+    let names = all.iter().filter(has_future).map(|version| version.at("name").str());
+    names.filter(|name| version::compare(name, than).is_gt()).max_by(|a, b| version::compare(a, b))
 }
 
 /// The struct of metadata.

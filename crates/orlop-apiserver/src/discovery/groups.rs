@@ -107,6 +107,11 @@ impl Groups {
         !name.is_empty() && self.find(name).is_some()
     }
 
+    /// Whether there is a group of this name that is not of custom resources.
+    pub(super) fn has_built_in(&self, name: &str) -> bool {
+        self.has(name) && priority(name) != CUSTOM_PRIORITY
+    }
+
     /// The paths of all documents, sorted.
     pub(super) fn paths(&self) -> Vec<String> {
         let mut paths = vec!["/api".to_owned(), "/apis".to_owned(), "/apis/".to_owned()];
