@@ -185,12 +185,15 @@ impl Custom {
             return resource;
         }
         let rules = CustomResourceStatus::new(version.clone());
-        resource.subresource(Subresource {
+        let mut resource = resource.subresource(Subresource {
             name: "status",
             kind: None,
             verbs: &[Verb::Get, Verb::Patch, Verb::Update],
             rules: Some(Shared::Counted(Arc::new(rules))),
-        })
+        });
+        // Unlike those of built-in kinds they are told with status first.
+        resource.subresources.reverse();
+        resource
     }
 
     /// A version by its `apiVersion`.

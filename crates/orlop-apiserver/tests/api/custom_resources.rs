@@ -401,7 +401,7 @@ async fn documents_follow_the_definition() {
     let resources = cluster.get("/apis/example.com/v1").await.expect(200);
     let resources = resources["resources"].as_array().unwrap().iter();
     let resources: Vec<&str> = resources.map(|known| known["name"].as_str().unwrap()).collect();
-    assert_eq!(resources, ["widgets", "widgets/scale", "widgets/status"]);
+    assert_eq!(resources, ["widgets", "widgets/status", "widgets/scale"]);
     let index = cluster.get("/openapi/v3").await.expect(200);
     let location = index["paths"]["apis/example.com/v1"]["serverRelativeURL"].as_str().unwrap();
     let document = cluster.get(location).await.expect(200);
