@@ -350,7 +350,7 @@ async fn every_served_version_shows_every_object() {
     // A version that is not served any more is not there.
     let steps = json!([{"op": "replace", "path": "/spec/versions/0/served", "value": false}]);
     redefine(&cluster, &steps).await;
-    cluster.get(WIDGETS).await.failure(404);
+    assert_eq!(cluster.get(WIDGETS).await.code, 404);
     assert_eq!(names(&cluster.get(WIDGETS_V2).await.expect(200)), ["a", "b"]);
 }
 
