@@ -2,8 +2,8 @@
 //!
 //! After `checker/cost.go` of cel-go, with the options that Kubernetes sets: asking whether a field
 //! is there is free. These numbers decide which custom resource definitions are refused, so they
-//! are upstream's to the last unit, with its quirks: see [`path`] for the strangest. What a call of
-//! a library costs is in the table of the library; what the language itself has is in [`call`].
+//! are upstream's to the last unit, with its quirks: see `path` for the strangest. What a call of
+//! a library costs is in the table of the library; what the language itself has is in `call`.
 
 mod call;
 mod path;

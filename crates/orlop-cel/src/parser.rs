@@ -5,7 +5,7 @@
 //! its recovery from errors (`error_strategy.go` of ANTLR's Go runtime), because users see them.
 //! Macros are expanded as soon as their call is read.
 //!
-//! The grammar's rules are in [`mod@rules`], recovery in [`mod@recovery`]. Everything is bounded:
+//! The grammar's rules are in `rules`, recovery in `recovery`. Everything is bounded:
 //! the length of the text, the depth of each rule, the number of errors and of nodes.
 
 mod lexer;

@@ -375,8 +375,7 @@ mod tests {
         assert_eq!(model.state.serving(&name), Serving::Same);
         model.set("bs", "A");
         assert_eq!(model.state.serving(&Str::new("bs")), Serving::Same);
-        let facts = model.state.known[&name].facts.clone();
-        let mut ending = facts.clone();
+        let mut ending = model.state.known[&name].facts.clone();
         ending.conditions.push(Condition::new(TERMINATING, "True", "", ""));
         model.observe("as", ending);
         let Serving::As(served) = model.state.serving(&name) else { panic!("it is served") };
