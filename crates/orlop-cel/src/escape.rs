@@ -3,7 +3,7 @@
 //! After `staging/src/k8s.io/apiserver/pkg/cel/escaping.go`.
 
 /// Words that the language keeps for itself.
-const RESERVED: [&str; 21] = [
+pub const RESERVED: [&str; 21] = [
     "as",
     "break",
     "const",

@@ -3,6 +3,7 @@
 //! After `pkg/apis/admissionregistration/validation/validation.go` and, for the columns,
 //! `pkg/printers/internalversion/printers.go`.
 
+use orlop_cel::escape::RESERVED;
 use orlop_machinery::Value;
 use orlop_machinery::field::Errors;
 use orlop_machinery::group_version::GroupVersion;
@@ -12,31 +13,6 @@ use orlop_machinery::node::Node;
 
 use super::FAILURE_POLICIES;
 use crate::rules::scalar::validate_choice;
-
-/// Words of CEL that are no names.
-const RESERVED: [&str; 21] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "false",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "namespace",
-    "null",
-    "package",
-    "return",
-    "true",
-    "var",
-    "void",
-    "while",
-];
 
 /// A policy that fails itself refuses the request.
 pub(super) fn set_policy_defaults(spec: &mut Value) {
